@@ -174,6 +174,16 @@ static void sweep_first(Fn *fn, int axis)
 	if (same) memset(fn->sweep, 0, sizeof fn->sweep);
 }
 
+/* Functions of tiles that all parts along an axis would compute again. */
+typedef struct Shared { const Widen *w; bool any; } Shared;
+
+static void find_shared(void *ctx, Op *op)
+{
+	Shared *s = ctx;
+	if (op->nout && op_has(op, OPF_MATH | OPF_RANDOM) && type_is_tile(op->out[0]->type))
+		s->any |= type_log2_size(op->out[0]->type) && s->w->along[op->out[0]->id] == WIDEN_SAME;
+}
+
 static void divide(Narrow *n, int axis, const Look *l)
 {
 	Widen w;
@@ -185,6 +195,9 @@ static void divide(Narrow *n, int axis, const Look *l)
 	int k = is_row ? t->log2[along] - COST_NARROW_ROW : l->overlaps ? 0 : t->log2[along];
 	int64_t tile = type_extent(t, along), part = tile >> k;
 	const Sym *grid = n->fn->grid[axis];
+	Shared shared = { &w, false };
+	if (!is_row) ir_walk(n->fn->body, find_shared, &shared);
+	if (shared.any) return;
 	if (k <= 0 || grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &by) || by != tile || !widen_parts(&w, k))
 		return;
 	widen_divide(&w, k);
