@@ -140,9 +140,8 @@ static void share_names(Cu *g, int n, Val *const *from, Val *const *to)
 
 /* Registers that are lent stay where they are, and so does what will be lent again: the loop goes on in the array in
  * which they come, if nothing else reads it. */
-static bool carries_on(Cu *g, const Op *op, const Val *to, const Val *from)
+static bool carries_on(Cu *g, const Val *to, const Val *from)
 {
-	(void)op;
 	if (to->type->kind != TY_ASYNC) return false;
 	cu_val(g, to)->name = cu_val(g, from)->name;
 	return true;
@@ -172,7 +171,7 @@ static void begin_carried(Cu *g, const Val *to, const Val *from)
 static void init_carried(Cu *g, const Op *op, int n, Val *const *to, int first)
 {
 	for (int i = 0; i < n; i++) {
-		if (carries_on(g, op, to[i], ir_in(op, first + i))) continue;
+		if (carries_on(g, to[i], ir_in(op, first + i))) continue;
 		begin_carried(g, to[i], ir_in(op, first + i));
 	}
 }

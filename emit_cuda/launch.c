@@ -368,7 +368,7 @@ static void add_needs(const CuKernel *k, const EmitOptions *opt)
 	needs.own |= has_own(k);
 	for (int i = 0; i < k->versions.n; i++) {
 		const CuVersion *t = &k->versions.p[i];
-			const Version *v = &t->v;
+		const Version *v = &t->v;
 		const Fn *fn = v->fn;
 		needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
 		needs.cluster |= fn->cluster > 1;

@@ -58,19 +58,6 @@ static void need_tensor(TAligned *a, TUnits *units, const IrParam *p)
 	for (int i = 0; i < p->rank; i++) need_multiple(units, is_one(p->stride[i]) ? p->extent[i] : p->stride[i], unit);
 }
 
-static void not_by_launcher(void *ctx, const Sym *atom)
-{
-	if (atom->kind != SYM_ATOM || (atom->atom != ATOM_DIM && atom->atom != ATOM_STRIDE && atom->atom != ATOM_PARAM))
-		*(bool *)ctx = true;
-}
-
-bool tl_known_at_launch(const Sym *s)
-{
-	bool unknown = s->size > SYM_SIZE_MAX;
-	if (!unknown) sym_atoms(s, not_by_launcher, &unknown);
-	return !unknown;
-}
-
 /* Elements up to the last one of a view; NULL: not known. */
 static const Sym *size_of(ValSyms *b, const Val *view)
 {
@@ -88,7 +75,7 @@ static bool need_narrow(TAligned *a, ValSyms *b, const Val *view)
 	const Sym *size = size_of(b, view), *cond = size ? sym_cmp(SYM_LE, size, sym_const(INT32_MAX)) : NULL;
 	if (!cond) return false;
 	if (facts_holds(b->facts, cond)) return true;
-	if (!tl_known_at_launch(cond)) return false;
+	if (!sym_is_of_call(cond)) return false;
 	need(a, cond);
 	return true;
 }
@@ -236,7 +223,7 @@ const TSpan *tl_aligned_span(const TAligned *a, const Val *view)
 void tl_need_some(TAligned *a, ValSyms *b, const Val *view, int axis)
 {
 	const Sym *ext = valsym_extent(b, view, axis);
-	if (ext && tl_known_at_launch(ext)) need(a, sym_cmp(SYM_LT, sym_const(0), ext));
+	if (ext && sym_is_of_call(ext)) need(a, sym_cmp(SYM_LT, sym_const(0), ext));
 }
 
 const Sym *tl_aligned_guard(const TAligned *a)

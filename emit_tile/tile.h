@@ -77,7 +77,6 @@ typedef struct Tg {
 /* hints.c */
 Str tl_kernel_hints(const Fn *fn);              /* attributes, each with a space after it; "" */
 bool *tl_factors(const Fn *fn);
-bool tl_known_at_launch(const Sym *s);  /* made of dimensions, strides and parameters alone (aligned.c) */
 bool tl_may_write_maps(const Module *m);
 Str tl_access_hints(const Tg *g, const Op *op, bool by_view);
 Str tl_promised(const Op *op, Str x);  /* x with the promise of a hint op; x as it is where Tile C++ has none like it */

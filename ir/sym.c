@@ -479,6 +479,14 @@ void sym_atoms(const Sym *s, void (*f)(void *ctx, const Sym *atom), void *ctx)
 	atoms_of(s, &seen);
 }
 
+bool sym_is_of_call(const Sym *s)
+{
+	if (s->size > SYM_SIZE_MAX || s->kind == SYM_ALIGNED || (s->kind == SYM_ATOM && s->atom > ATOM_PARAM)) return false;
+	for (int i = 0; i < s->n; i++)
+		if (!sym_is_of_call(s->arg[i])) return false;
+	return true;
+}
+
 /* ---- text: .tile source with the least parentheses ---- */
 enum { P_OR = 1, P_AND, P_CMP, P_ADD, P_MUL, P_UNARY };
 

@@ -76,6 +76,9 @@ bool sym_is_const(const Sym *s, int64_t *v);
 /* f: replacement or NULL */
 const Sym *sym_subst(const Sym *s, const Sym *(*f)(void *ctx, const Sym *atom), void *ctx);
 void sym_atoms(const Sym *s, void (*f)(void *ctx, const Sym *atom), void *ctx);  /* each once, first appearance */
+/* Is s made of what a launcher knows of a call, dimensions, strides and integer parameters, and no longer than what is
+ * looked at? */
+bool sym_is_of_call(const Sym *s);
 void sym_print(Out *o, const Sym *s);                           /* as .tile source: "cdiv(n, 64)", "2 * r + 1" */
 Str sym_text(const Sym *s);
 /* Value for given atoms; false: overflow of i64 or division by zero. */

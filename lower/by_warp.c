@@ -54,7 +54,7 @@ void by_warp_plan(Fn *fn)
 {
 	bool reduces = false;
 	ir_walk(fn->body, find_reduce, &reduces);
-	if (!reduces || ir_hint(fn, "warps", 0) > 0 || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy")) return;
+	if (!reduces || ir_hints_threads(fn)) return;
 	if (!fn->row_log2) cut_plan(fn, true);
 	fn->by_warp = fn->short_rows = fn->row_log2 && rows_fit(fn);
 }

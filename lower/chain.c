@@ -158,8 +158,7 @@ static void drop_unused(IrBlock *b, int *uses)
 
 static bool is_wanted(Fn *fn, const LowerCx *cx)
 {
-	bool free = !ir_has_hint(fn, "warps") && !ir_has_hint(fn, "cluster") && !ir_has_hint(fn, "occupancy");
-	return free && cx->o->by_threads && lower_arch(cx, fn) == 90 && cx->target_only;
+	return !ir_hints_threads(fn) && cx->o->by_threads && lower_arch(cx, fn) == 90 && cx->target_only;
 }
 
 /* Calls in which no dimension is 0, or so great that the first element of the last tile is no i32; NULL: even then

@@ -84,20 +84,13 @@ static Beyond beyond(const Cut *c, const Val *v)
 	return is_single(v) ? (Beyond){ .kind = SAME } : c->at[v->id];
 }
 
-static void note_other(void *ctx, const Sym *atom)
-{
-	*(bool *)ctx |= atom->kind != SYM_ATOM || (atom->atom != ATOM_DIM && atom->atom != ATOM_PARAM);
-}
-
 /* A number that the launcher can compute from those of the call; NULL: v is none. */
 static const Sym *known_at_launch(Cut *c, const Val *v)
 {
-	bool other = false;
 	while (v->def && v->def->code == OP_BROADCAST) v = ir_in(v->def, 0);
 	if (type_is_tile(v->type) || !elem_is_int(v->type->elem)) return NULL;
 	const Sym *s = valsym(&c->syms, v);
-	sym_atoms(s, note_other, &other);
-	return other ? NULL : s;
+	return sym_is_of_call(s) ? s : NULL;
 }
 
 /* Comparison of an element's number with a place within the row, or with a length. */

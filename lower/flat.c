@@ -170,7 +170,7 @@ static Val *of_view(Flat *f, const Val *view, int axis, bool stride)
 		return is_uniform(f, v) ? v : NULL;
 	}
 	const Sym *s = stride ? valsym_stride(&f->syms, view, axis) : valsym_extent(&f->syms, view, axis);
-	return flat_is_launched(s) ? flat_launched(f, s, EL_I64) : NULL;
+	return s && sym_is_of_call(s) ? flat_launched(f, s, EL_I64) : NULL;
 }
 
 /* The place in memory that indices name, and whether they lie inside of the tensor. NULL: tile blocks have views of

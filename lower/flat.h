@@ -103,7 +103,6 @@ static inline Val *cast(Flat *f, Val *v, Elem e)
 /* ---- what is stored (flat_look.c) ---- */
 const IrParam *flat_dense(const Flat *f, const Val *view);
 bool flat_is_small(const Flat *f, const Sym *extent);
-bool flat_is_launched(const Sym *s);
 void flat_learn_extents(Flat *f);
 bool flat_suits(Flat *f);
 

@@ -54,18 +54,6 @@ void flat_learn_extents(Flat *f)
 		}
 }
 
-static void find_unknown(void *ctx, const Sym *atom)
-{
-	*(bool *)ctx |= atom->atom == ATOM_VAL || atom->atom == ATOM_BID;
-}
-
-bool flat_is_launched(const Sym *s)
-{
-	bool unknown = !s || s->size > SYM_SIZE_MAX;
-	if (!unknown) sym_atoms(s, find_unknown, &unknown);
-	return !unknown;
-}
-
 static bool look_at_first(Flat *f, const Op *store)
 {
 	const IrParam *p = flat_dense(f, ir_in(store, 0));

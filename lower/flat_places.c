@@ -157,7 +157,7 @@ static bool linear(const Flat *f, const Sym *s, const Sym **rest, int64_t *by)
 		if (!sym_is_const(sym_sub(with_bid(s, g), *rest), &by[g])) return false;
 		sum = sym_add(sum, sym_mul(sym_const(by[g]), sym_atom(ATOM_BID, NULL, g)));
 	}
-	return flat_is_launched(*rest) && sum == s;
+	return sym_is_of_call(*rest) && sum == s;
 }
 
 bool flat_plan_place(const Flat *f, const Sym *at, const Along *x, Spot *p)

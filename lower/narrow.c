@@ -65,18 +65,6 @@ static Look look(const Fn *fn)
 }
 
 /* ---- rows of one tile ---- */
-static void find_unknown(void *ctx, const Sym *atom)
-{
-	*(bool *)ctx |= atom->atom == ATOM_VAL || atom->atom == ATOM_BID;
-}
-
-static bool is_launched(const Sym *s)
-{
-	bool unknown = s->size > SYM_SIZE_MAX;
-	if (!unknown) sym_atoms(s, find_unknown, &unknown);
-	return !unknown;
-}
-
 static bool begins_row(const Op *op, int axis)
 {
 	Num n;
@@ -96,7 +84,7 @@ static void find_row(ValSyms *b, Op *op)
 	for (int a = 0; a < t->rank; a++) {
 		const Sym *extent = valsym_extent(b, ir_in(op, 0), a);
 		if (t->log2[a] <= COST_NARROW_ROW || !begins_row(op, a) || !extent || sym_is_const(extent, NULL)
-			|| !is_launched(extent))
+			|| !sym_is_of_call(extent))
 			continue;
 		if (!facts_le(b->facts, extent, sym_const(type_extent(t, a)))) continue;
 		if (row.axis >= 0 && t->log2[a] <= t->log2[row.axis]) continue;

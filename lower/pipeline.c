@@ -178,8 +178,7 @@ static void name_views(Write *x, Names *names, const Fn *fn)
 
 bool pipe_wanted(const Fn *fn, const LowerCx *cx)
 {
-	bool free = !ir_has_hint(fn, "warps") && !ir_has_hint(fn, "cluster") && !ir_has_hint(fn, "occupancy");
-	return free && cx->o->by_threads;
+	return !ir_hints_threads(fn) && cx->o->by_threads;
 }
 
 static bool give_layouts(const Pipe *p)
