@@ -64,7 +64,7 @@ static bool has_one_place(const Flat *f, int a)
 
 static bool is_known(const Flat *f, const Sym *s)
 {
-	if (!flat_is_launched(s)) return false;
+	if (!sym_is_of_call(s)) return false;
 	Range r = facts_eval_range(f->syms.facts, s);
 	return r.lo != INT64_MIN && r.hi != INT64_MAX;
 }
