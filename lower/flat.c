@@ -103,26 +103,6 @@ static Val *gather_groups(Flat *f, Val *view, Val *offset, Val *pad, Val *mask, 
 	return flat_emit(f, false, OP_GATHER, flat_type(f, e), mask ? 4 : 3, in);
 }
 
-/* Groups that lie one after the other, as in what is stored, are one run; where rows are shorter than a group, elements
- * are read one by one. */
-static Val *load_groups(Flat *f, Val *view, Val *pad, Elem e)
-{
-	const Type *t = flat_type(f, e);
-	uint8_t log2 = COST_FLAT_ELEMENTS;
-	Val *at = flat_whole(f, false, f->first), *fills = flat_fills(f);
-	Builder b = flat_early(f);
-	Op *choice = ir_op(&b, OP_IF, 1, &fills, 1, &t);
-	for (int way = 0; way < 2; way++) {
-		Builder in = { b.fn, ir_region(choice), NULL, b.span };
-		Val *r = ir_op1(&in, way ? OP_GATHER : OP_LOAD, way ? t : type_tile(e, 1, &log2), 3,
-			(Val *[]){ view, way ? at : f->block, pad });
-		if (!way) ir_set_ints(r->def, AT_STEPS, 1, (const int64_t[]){ (int64_t)1 << COST_FLAT_ELEMENTS });
-		if (!way) r = ir_unary(&in, OP_RESHAPE, t, r);
-		ir_op(&in, OP_YIELD, 1, &r, 0, NULL);
-	}
-	return choice->out[0];
-}
-
 /* Then it follows from the element's number, and conditions are what is left of the places. */
 static Val *pull_same_place(Flat *f, const Op *load, const Spot *to)
 {
@@ -142,11 +122,10 @@ static Val *pull_same_place(Flat *f, const Op *load, const Spot *to)
 		conditions++;
 	}
 	if (f->group) {
-		if (offset == sym_const(0) && !conditions) return load_groups(f, view, pad, t->elem);
 		Val *at = f->first;
 		if (offset != sym_const(0)) at = make2(f, OP_ADD, flat_launched(f, offset, EL_I64), f->first);
 		r = gather_groups(f, view, at, pad, mask, t->elem);
-		return note_gather(f, r, conditions, other_rows);
+		return offset == sym_const(0) && !conditions ? r : note_gather(f, r, conditions, other_rows);
 	}
 	/* a row down and the length of a row back is the same address, but lies outside */
 	if (offset == sym_const(0) && !conditions) {
@@ -487,7 +466,9 @@ static Val *place_of_slot(Flat *f, Builder *b)
 /* Where rows are shorter than a group, element by element. */
 static void store_groups(Flat *f, int n, Op **store, Val **view, Val **v)
 {
-	Val *fills = flat_fills(f);
+	Val *group = flat_number(f, type_scalar(EL_I32), (int64_t)1 << f->group);
+	Val *width = flat_launched(f, f->width, EL_I32);
+	Val *fills = flat_make(f, OP_EQ, type_scalar(EL_BOOL), 2, (Val *[]){ width, group });
 	Builder b = build_before(f->fn->body->last);
 	Op *choice = ir_op(&b, OP_IF, 1, &fills, 0, NULL);
 	for (int way = 0; way < 2; way++) {

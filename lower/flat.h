@@ -39,7 +39,6 @@ typedef struct Flat {
 	Val *first;             /* the number of each group's first element, as of its elements; */
 	Val *rest;              /* of each group: its elements in the row that it begins in */
 	Val *in_group, *after, *slot;   /* of each element: its place in the group; it is of the next row; there is one */
-	Val *fills;             /* rows are as long as a group */
 	Op *first_late;         /* before it stand all loads */
 	VEC(Pulled) pulled;
 	Val *valid;             /* by element: it is one */
@@ -114,7 +113,6 @@ bool flat_plan_place(const Flat *f, const Sym *at, const Along *x, Spot *p);
 bool flat_is_inside(const Flat *f, const Spot *p, const Sym *extent);
 bool flat_is_near(const Flat *f, const Spot *p, const Sym *extent);
 Val *flat_add_up(Flat *f, const Spot *p, const Along *x, Elem e);
-Val *flat_fills(Flat *f);
 Val *flat_number_of(Flat *f, Elem e);   /* of each element, as memory is counted */
 
 /* ---- sums of places (flat_sums.c) ---- */

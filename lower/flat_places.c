@@ -71,15 +71,6 @@ static Val *begin_places(Flat *f, Val **rest)
 	return element;
 }
 
-/* Are rows as long as a group? */
-Val *flat_fills(Flat *f)
-{
-	Val *group = flat_number(f, type_scalar(EL_I32), (int64_t)1 << f->group);
-	if (!f->fills)
-		f->fills = flat_make(f, OP_EQ, type_scalar(EL_BOOL), 2, (Val *[]){ flat_launched(f, f->width, EL_I32), group });
-	return f->fills;
-}
-
 void flat_find_places(Flat *f)
 {
 	Val *rest, *carry = begin_places(f, &rest), *r;
