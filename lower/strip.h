@@ -73,7 +73,6 @@ Val *strip_count(Slicer *s, Builder *b, int level);     /* how many slices that 
 /* what a loop carries for each of its values, */
 const Type *strip_partial(const Slicer *s, const Op *op, int value);
 Val *strip_begin(Builder *b, const Op *op, int value, const Type *t);   /* and begins with: of this type */
-bool strip_scans(const Op *op);                 /* can it be cut along its axis? */
 void strip_reduce(Slicer *s, Builder *b, int i);        /* adds a slice to the partial results of ops[i] */
 void strip_scan(Slicer *s, Builder *b, int i);  /* its part of the results; adds the slice to what came before */
 Val *strip_result(Slicer *s, Builder *b, int i, Val *x, Val *more);     /* of ops[i], from x (and what stands in top) */

@@ -234,21 +234,7 @@ static Val *element_of(Builder *b, Val *x, int axis, int64_t number)
 	return r;
 }
 
-/* A function of the author's whose operations work element by element, from the first to the last; what each of its
- * values is met by is a number, or a tile of numbers. */
-bool strip_scans(const Op *op)
-{
-	if (!op_is_scan(op)) return false;
-	if (!op->nregion) return op->nin == 1;
-	for (int i = 0; i < scan_values(op); i++)
-		if (!elem_is_int(ir_in(op, i)->type->elem) && !elem_is_any_float(ir_in(op, i)->type->elem)) return false;
-	const IrBlock *f = op->region[0];
-	for (const Op *o = f->first; o != f->last; o = o->next)
-		if (o->nregion || o->nout != 1 || !(o->code == OP_CONST || op_has(o, OPF_ELEMWISE))) return false;
-	return !ir_int(op, AT_DIRECTION, 0);
-}
-
-/* What the function makes of x, which comes first, and y. */
+/* What the author's function makes of x, which comes first, and y: tiles, where it works on their elements. */
 static void call_region(Builder *b, const Op *op, Val *const *x, Val *const *y, Val **r)
 {
 	const IrBlock *f = op->region[0];

@@ -127,6 +127,20 @@ static void check_numbers(Spread *s, const Val *r)
 	if (axis_of(s, r) >= 0 && log2_before(r->type, axis_of(s, r))) s->failed = true;
 }
 
+/* A scan of one value, or forward by a function of the author's whose operations work element by element, so that they
+ * work on tiles as well. */
+static bool goes_on(const Op *op)
+{
+	if (!op_is_scan(op)) return false;
+	if (!op->nregion) return op->nin == 1;
+	for (int i = 0; i < scan_values(op); i++)
+		if (!elem_is_int(ir_in(op, i)->type->elem) && !elem_is_any_float(ir_in(op, i)->type->elem)) return false;
+	const IrBlock *f = op->region[0];
+	for (const Op *o = f->first; o != f->last; o = o->next)
+		if (o->nregion || o->nout != 1 || !(o->code == OP_CONST || op_has(o, OPF_ELEMWISE))) return false;
+	return !ir_int(op, AT_DIRECTION, 0);
+}
+
 /* Elements that move along one axis: the others may be cut. A scan knows of all slices that its loop, which begins with
  * the first or, for a backward scan, with the last, has met. */
 static void spread_along(Spread *s, const Op *op)
@@ -136,7 +150,7 @@ static void spread_along(Spread *s, const Op *op)
 		s->failed |= op->nregion > 0;
 		return;
 	}
-	if (op->code == OP_SHIFT || !strip_scans(op)) s->failed = true;
+	if (op->code == OP_SHIFT || !goes_on(op)) s->failed = true;
 }
 
 static bool meets_cut(const Spread *s, const Op *op)
@@ -151,7 +165,7 @@ static bool meets_cut(const Spread *s, const Op *op)
 static void spread_op(Spread *s, const Op *op)
 {
 	if (!meets_cut(s, op)) return;
-	if (op->nregion && !strip_scans(op)) s->failed = true;
+	if (op->nregion && !goes_on(op)) s->failed = true;
 	else if (op->code == OP_CONST) return;
 	else if (op->code == OP_IOTA) check_numbers(s, op->out[0]);
 	else if (op->code == OP_BROADCAST) spread_broadcast(s, op);
