@@ -2,7 +2,8 @@
  *
  * Everything is read off the PLACED form. Exact are threads, shared bytes, layouts, sectors (for tiles whose rows begin
  * at 16-byte multiples and lie in sectors of their own) and bank conflicts. Estimates are registers, since nvcc
- * decides (placed/pressure.c), and bytes in flight, which count loads up to the first use of each in the order of the text. */
+ * decides (placed/pressure.c), and bytes in flight, which count loads up to the first use of each in the order of the
+ * text. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -396,7 +397,8 @@ static void versions(Out *o, const Module *m, const Version *main)
 		for (int a = 0; a < arch; a++) n += v->archs >> a & 1;
 		int blocks = v->resident ? v->resident[n] : 0, threads = block_threads(v->fn);
 		Str name = *v->name ? v->name : "-";
-		Row r = { { name, str_i64(threads), blocks ? str_i64(blocks) : "-", str_i64(regs_taken(v->fn, threads, blocks)) } };
+		Row r = { { name, str_i64(threads), blocks ? str_i64(blocks) : "-",
+			str_i64(regs_taken(v->fn, threads, blocks)) } };
 		vec_push(A_TMP, &rows, r);
 		if (!rows_share(v->fn)) continue;
 		Row few = { { str_fmt("%s, short rows", name), str_i64(COST_SHORT_THREADS), "-",

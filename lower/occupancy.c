@@ -4,20 +4,19 @@
  * blocks in __launch_bounds__ it takes no more than leave room for so many, and waits of one
  * block are filled by others.
  *
- * The registers that a thread needs are estimated (placed/pressure.c), and launch bounds are printed for kernels that are
- * one block without loops and products. Told of a number of blocks, ptxas 13.0 fills the registers that these leave, and
- * spills where they do not suffice. So where the estimate is within its error of what a number of blocks leaves,
- * nothing is said, and ptxas takes what it needs.
+ * The registers that a thread needs are estimated (placed/pressure.c), and launch bounds are printed for kernels that
+ * are one block without loops and products. Told of a number of blocks, ptxas 13.0 fills the registers that these
+ * leave, and spills where they do not suffice. So where the estimate is within its error of what a number of blocks
+ * leaves, nothing is said, and ptxas takes what it needs.
  *
- * Where a loop holds its next tiles, prefetch.c says for how many threads registers should suffice, and there are no more
- * than the estimate has room for.
+ * Where a loop holds its next tiles, prefetch.c says for how many threads registers should suffice, and there are no
+ * more than the estimate has room for.
  *
  * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that
  * two blocks fit, so they say one. */
 #include "base/cost.h"
 #include "base/machine.h"
 #include "lower/placed.h"
-#include "placed/loops.h"
 #include "plan/plan.h"
 
 enum { WARPS = 4 };     /* to which registers are given at once */
@@ -29,14 +28,17 @@ static int words_of(const Val *v)
 	return (int)(((int64_t)n * elem_bytes(v->type->elem) + 3) / 4);
 }
 
+/* Do threads wait for each other between what they load and rows that they store? Where only numbers of rows are stored
+ * ptxas 13.0 takes fewer registers of its own accord than it is told of. */
 static bool exchanges(const Fn *fn)
 {
-	bool exchange = false, wait = false;
+	bool exchange = false, wait = false, store = false;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		exchange |= op->code == OP_EXCHANGE || op->code == OP_REDUCE_LANES;
 		wait |= waits_for_threads(op);
+		store |= wait && op->code == OP_STORE && regs_of(ir_accessed(op)) >= COST_TILE_REGS;
 	}
-	return exchange && wait;
+	return exchange && store;
 }
 
 static void find_product(void *ctx, Op *op)
@@ -75,7 +77,8 @@ static int bound_of_few(const Fn *fn, bool specific, bool rest)
  * block. */
 static int bound_of_peeled(const Fn *fn, bool specific)
 {
-	int words = fn->row_regs * 4 / peel_piece(fn), regs = (words + COST_PEELED_AROUND + REGS_UNIT - 1) / REGS_UNIT * REGS_UNIT;
+	int words = fn->row_regs * 4 / peel_piece(fn);
+	int regs = (words + COST_PEELED_AROUND + REGS_UNIT - 1) / REGS_UNIT * REGS_UNIT;
 	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && block_threads(fn) > COST_WIDE_THREADS / COST_WIDE_BLOCKS;
 	if (words > (wide ? COST_PEELED_WIDE : COST_PEELED_WORDS)) return 0;
 	if (!wide && (specific || fn->cluster || block_threads(fn) < COST_PEELED_THREADS)) return 0;

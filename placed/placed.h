@@ -45,7 +45,6 @@ typedef struct Pressure {
 	int taken;              /* and with those that scans and sorts take if there are more */
 } Pressure;
 Pressure pressure_of(const Fn *fn);             /* numbered */
-int regs_most(int threads, int blocks);  /* that each thread has where so many thread blocks share a multiprocessor */
 /* What ptxas takes of them under launch bounds of so many threads; blocks 0: they say no number. */
 int regs_taken(const Fn *fn, int threads, int blocks);
 

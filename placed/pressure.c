@@ -20,7 +20,7 @@ typedef struct Walk {
 	VEC(Held) tiles;
 	VEC(const Op *) first;  /* of each stretch from 1 on */
 	int now;                /* the stretch */
-	bool math, draws, scans, sorts;
+	bool math, stores, draws, scans, sorts;
 } Walk;
 
 static int middle(const Walk *w) { return 2 * w->now; }
@@ -50,11 +50,17 @@ static bool is_loaded_apart(const Fn *fn, const Op *op)
 	return ways == WAYS_SINGLE || (ways == WAYS_ANY && !fn->aligned);
 }
 
+/* Iterations whose tiles of this value are there at once. */
+static int64_t iterations_of(const Val *v)
+{
+	const Op *loop = v->def ? v->def->parent->owner : NULL;
+	return loop && loop->code == OP_FOR && jam_asks(v->def) ? ir_int(loop, AT_JAM, 1) : 1;
+}
+
 static int words_of(const Fn *fn, const Held *h)
 {
-	const Op *def = h->v->def, *loop = def ? def->parent->owner : NULL;
-	int64_t n = def && def->code == OP_LOADS ? regs_of_patch(h->v) : regs_of(h->v);
-	if (loop && loop->code == OP_FOR && jam_asks(def)) n *= ir_int(loop, AT_JAM, 1);
+	const Op *def = h->v->def;
+	int64_t n = def && def->code == OP_LOADS ? regs_of_patch(h->v) : regs_of(h->v) * iterations_of(h->v);
 	if (held_in_words(h->v->type)) return (int)n;
 	if (h->v->type->elem == EL_BOOL) return (int)((n + 31) / 32);   /* predicates, packed */
 	int bytes = elem_bytes(h->v->type->elem);
@@ -73,7 +79,7 @@ static bool is_name(const Op *op)       /* of registers that another value has *
 static bool takes_registers(const Walk *w, const Val *v)
 {
 	bool many = (type_is_tile(v->type) && v->lay) || held_in_words(v->type) || v->type->kind == TY_ASYNC;
-	if (!many || w->splat[v->id] || regs_of(v) < COST_TILE_REGS) return false;
+	if (!many || w->splat[v->id] || regs_of(v) * iterations_of(v) < COST_TILE_REGS) return false;
 	return !v->def || !(op_is_made(v->def) || (v->def->code == OP_LITERAL && !v->def->nin));
 }
 
@@ -129,12 +135,13 @@ static void walk_regions(Walk *w, const Op *op)
 static void walk_op(Walk *w, const Op *op)
 {
 	bool scan = op_is_scan(op), sort = op->code == OP_SORT || op->code == OP_TOPK;
-	bool regions = op->nregion && !scan && !op_is_reduce(op) && op->code != OP_REDUCE_REGS && op->code != OP_REDUCE_LANES;
+	bool regions = op->nregion && !op_has(op, OPF_REDUCE | OPF_SCAN);
 	bool waits = waits_for_threads(op);
 	w->scans |= scan;
 	w->sorts |= sort;
 	w->draws |= op_has(op, OPF_RANDOM);
 	w->math |= op_has(op, OPF_MATH) && !ir_int(op, AT_ROUNDING, 0) && regs_of(op->out[0]) >= COST_TILE_REGS;
+	w->stores |= op->code == OP_STORE && regs_of(ir_accessed(op)) >= COST_TILE_REGS;
 	if (waits && (scan || sort)) next_stretch(w, op);       /* in whose middle the operands are still there */
 	for (int i = 0; i < op->nin; i++) use(w, ir_in(op, i), middle(w) + regions);
 	if (waits && !scan && !sort) next_stretch(w, op);
@@ -166,23 +173,24 @@ Pressure pressure_of(const Fn *fn)
 	int where;
 	Pressure p = { .words = stretches_most(lives, w.tiles.n, w.now, &where) };
 	p.at = where ? w.first.p[where - 1] : NULL;
-	p.regs = p.words + COST_AROUND + (w.math ? COST_FOR_MATH : 0) + (w.draws ? COST_FOR_RANDOM : 0);
+	p.regs = p.words + COST_AROUND + (w.math && w.stores ? COST_FOR_MATH : 0) + (w.draws ? COST_FOR_RANDOM : 0);
 	p.taken = p.regs + (w.scans ? COST_FOR_SCAN : 0) + (w.sorts ? COST_FOR_SORT : 0);
 	arena_release(A_TMP, mark);
 	return p;
 }
 
 /* ---- what ptxas does with it ---- */
-int regs_most(int threads, int blocks)
+/* That each thread has where so many thread blocks share a multiprocessor. */
+static int regs_most(int threads, int blocks)
 {
 	int n = machine_registers() / threads / (blocks ? blocks : 1) / REGS_UNIT * REGS_UNIT;
 	return n > REGS_MOST ? REGS_MOST : n;
 }
 
-/* Told of a number of thread blocks, ptxas 13.0 takes all registers that these leave. */
+/* Told of a number of thread blocks, ptxas 13.0 takes more than it needs, of those that they leave. */
 int regs_taken(const Fn *fn, int threads, int blocks)
 {
-	int most = regs_most(threads, blocks), regs = pressure_of(fn).taken;
-	if (blocks || regs > most) return most;
+	int most = regs_most(threads, blocks), regs = pressure_of(fn).taken + (blocks ? COST_FILLED : 0);
+	if (regs > most) return most;
 	return regs < COST_REGS_LEAST ? COST_REGS_LEAST : regs;
 }

@@ -60,7 +60,6 @@ typedef struct Skeleton {
 	int n;
 	int ngrid, log2;        /* axes of the grid; elements of the largest tile */
 	int stretches;          /* one more than the waits of all threads for each other */
-	int tensors;            /* parameters whose addresses are held */
 	int widest;             /* bytes of the widest element that is loaded, 0: none */
 	bool straight;          /* no loops or branches */
 	bool products, scans, reduces, math;

@@ -189,7 +189,6 @@ Skeleton skeleton_of(Fn *fn)
 	w.read = NEW_ARRAY(A_TMP, bool, fn->nval + 1);
 	w.node = NEW_ARRAY(A_TMP, int, fn->nval + 1);
 	for (int i = 0; i < fn->nval; i++) w.node[i] = -1;
-	for (int i = 0; i < fn->params.n; i++) w.k.tensors += fn->params.p[i].is_tensor;
 	walk(&w, fn->body);
 	w.k.stretches = w.now + 1;
 	return w.k;
