@@ -205,7 +205,7 @@ def on_header(where, names):
               + "".join("#if __has_include(<%s.h>)\n#include <%s.h>\n#endif\n" % (h, h) for h in POSIX))
         must([*compiler, "-x", "c++-header", "-o", before + ".gch", before])
     write(os.path.join(where, "library.tile"), "".join(
-        "kernel %s(y: out tensor<i32, [n]>) grid [1] { y.store([0], 1); }\n" % n for n in LIBRARY if n not in RESERVED))
+        "kernel %s(y: out tensor<i32, [n]>) grid [1] { y[0] = 1; }\n" % n for n in LIBRARY if n not in RESERVED))
     library = os.path.join(where, "library.c")
     must([CTILEC, "-w", "-O0", "--target=c", "-o", library, library[:-2] + ".tile"])
     for name, out in list(emitted(where, names, "c")) + [("library", library)]:
