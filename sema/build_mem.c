@@ -418,15 +418,31 @@ static bool mask_arg(Cx *cx, Call *c, const Type *t, Val **mask)
 }
 
 /* ---- what --checked adds ---- */
+/* What a region of an `if` gives for its result v; NULL: it jumps elsewhere. */
+static const Val *given_by(const IrBlock *region, const Val *v)
+{
+	const Op *end = region->last;
+	for (int i = 0; end && end->code == OP_YIELD && i < v->def->nout; i++)
+		if (v->def->out[i] == v) return ir_in(end, i);
+	return NULL;
+}
+
 /* A value that only places of the tile block decide: block indices, loop counters, lengths, numbers. A tile of such
- * indices may cross the end of a tensor like any tile. */
+ * indices may cross the end of a tensor like any tile. Whatever chooses between places, a place results. */
 static bool is_place(const Val *v, int *steps)
 {
 	if (++*steps > 256) return false;
 	const Op *op = v->def;
 	if (!op) return v->block->owner && v->block->owner->code == OP_FOR && v->index == 0;
+	if (op->code == OP_IF) {
+		for (int i = 0; i < op->nregion; i++) {
+			const Val *x = given_by(op->region[i], v);
+			if (x && !is_place(x, steps)) return false;
+		}
+		return true;
+	}
 	if (op->nregion || op_has(op, OPF_READ)) return false;
-	for (int i = 0; i < op->nin; i++)
+	for (int i = op->code == OP_SELECT; i < op->nin; i++)
 		if (ir_in(op, i)->type->kind != TY_VIEW && !is_place(ir_in(op, i), steps)) return false;
 	return true;
 }
@@ -447,6 +463,16 @@ static Val *place_lanes(Cx *cx, Val *x, int *steps)
 		Val *a = place_lanes(cx, ir_in(op, 1), steps), *b = place_lanes(cx, ir_in(op, 2), steps);
 		Val *none = const_val(cx, t, num_int(0));
 		return a || b ? val_select(cx, ir_in(op, 0), a ? a : none, b ? b : none) : NULL;
+	}
+	if (op->code == OP_IF) {        /* what a region computes has no name outside of it */
+		Val *arm[2], *none = const_val(cx, t, num_int(0));
+		for (int i = 0; i < 2; i++) {
+			const Val *given = given_by(op->region[i], x);
+			int region_steps = 0;
+			arm[i] = !given || is_place(given, &region_steps) ? const_val(cx, t, num_int(1)) : none;
+		}
+		return arm[0] == none && arm[1] == none ? NULL
+			: val_select(cx, val_broadcast(cx, ir_in(op, 0), t), arm[0], arm[1]);
 	}
 	if (!op_has(op, OPF_ELEMWISE)) return NULL;
 	Val *lanes = NULL;
@@ -508,7 +534,7 @@ static void check_promises(Cx *cx, const View *v, const Lanes *l, Val *mask)
 }
 
 /* An element that is not masked off and lies outside traps, where nothing says that it may: a pad of the access does, a
- * negative element of an index tile does, and a tile's place may cross the end, also where a `select` takes it. */
+ * negative element of an index tile does, and a tile's place may cross the end, also where it is chosen. */
 static void check_lanes(Cx *cx, const View *v, const Lanes *l, Val *mask, bool pad)
 {
 	if (!cx->opt->checked) return;
