@@ -74,6 +74,81 @@ static Val *select_identity(const Op *op)
 	return ir_const_value(ir_in(op, 0), &c) ? ir_in(op, c.i ? 1 : 2) : NULL;
 }
 
+/* The element of a tile at a place, where the tile is made of scalars by a literal or a broadcast and what came between
+ * only says which element goes where; NULL: it is not known. op: before which a constant may stand. */
+static Val *element_at(Op *op, const Val *v, const int64_t *at)
+{
+	const Type *t = v->type;
+	const Op *def = v->def;
+	int64_t from[TILE_RANK] = { 0 };
+	Num n;
+	if (ir_const_value(v, &n)) return make_const(op, type_scalar(t->elem), n);
+	if (!def || !type_is_tile(t)) return NULL;
+	Val *x = def->nin ? ir_in(def, 0) : NULL;
+	int64_t place = 0, k;
+	for (int i = 0; i < t->rank; i++) {
+		place = place * type_extent(t, i) + at[i];
+		from[i] = at[i];
+	}
+	switch (def->code) {
+	case OP_LITERAL: return ir_in(def, (int)place);
+	case OP_BROADCAST:
+		if (!type_is_tile(x->type)) return x;
+		for (int i = 0; i < x->type->rank; i++)
+			from[i] = x->type->log2[i] ? at[i + t->rank - x->type->rank] : 0;
+		break;
+	case OP_RESHAPE:
+		for (int i = x->type->rank; i-- > 0; place /= type_extent(x->type, i)) from[i] = place % type_extent(x->type, i);
+		break;
+	case OP_PERMUTE:
+		for (int i = 0; i < t->rank; i++) from[ir_attr(def, AT_AXES)->u.ints.p[i]] = at[i];
+		break;
+	case OP_FLIP:
+		k = ir_axis(def);
+		from[k] = type_extent(t, (int)k) - 1 - at[k];
+		break;
+	case OP_EXTRACT:
+		for (int i = 0; i < t->rank; i++) {
+			int64_t parts = type_extent(x->type, i) / type_extent(t, i);
+			if (!ir_const_value(ir_in(def, 1 + i), &n)) return NULL;
+			if (n.i < 0 || n.i >= parts) return make_const(op, type_scalar(t->elem), num_zero(t->elem));
+			from[i] = n.i * type_extent(t, i) + at[i];
+		}
+		break;
+	case OP_TAKE: {
+		const Val *index = element_at(op, ir_in(def, 1), at);
+		k = ir_axis(def);
+		if (!index || !ir_const_value(index, &n)) return NULL;
+		if (n.i < 0 || n.i >= type_extent(x->type, (int)k)) return ir_in(def, 2);
+		from[k] = n.i;
+		break;
+	}
+	default: return NULL;
+	}
+	return element_at(op, x, from);
+}
+
+/* Elements of a literal, elsewhere, are a literal. */
+static Val *literal_moved(Op *op)
+{
+	const Type *t = op->out[0]->type;
+	int64_t at[TILE_RANK] = { 0 };
+	VEC(Val *) elems = { 0 };
+	bool one = true;
+	Num first, n;
+	for (int axis = 0; axis >= 0;) {
+		Val *v = element_at(op, op->out[0], at);
+		if (!v) return NULL;
+		if (!elems.n) one = ir_const_value(v, &first);
+		else one = one && (v == elems.p[0] || (ir_const_value(v, &n) && num_same(t->elem, n, first)));
+		vec_push(A_TMP, &elems, v);
+		for (axis = t->rank - 1; axis >= 0 && ++at[axis] == type_extent(t, axis); axis--) at[axis] = 0;
+	}
+	if (one) return make_const(op, t, first);
+	Builder b = { op->parent->fn, op->parent, op, op->span };
+	return ir_op1(&b, OP_LITERAL, t, elems.n, elems.p);
+}
+
 /* Shape changes: the same shape, a constant, or a change of a change. */
 static Val *shape_identity(Op *op)
 {
@@ -104,7 +179,7 @@ static Val *to_scalar_identity(Op *op)
 		x = ir_in(x->def, 0);
 		if (x->type == op->out[0]->type) return x;
 	}
-	return NULL;
+	return element_at(op, ir_in(op, 0), (const int64_t[TILE_RANK]){ 0 });
 }
 
 static Val *launch_identity(Op *op)
@@ -168,7 +243,10 @@ static Val *identity(Op *op)
 	Val *v;
 	if (op->nin == 2 && elem_is_float(ir_in(op, 0)->type->elem) && (v = float_identity(op))) return v;
 	switch (op->code) {
-	case OP_BROADCAST: case OP_RESHAPE: return shape_identity(op);
+	case OP_BROADCAST: case OP_RESHAPE:
+		v = shape_identity(op);
+		return v || op->code == OP_BROADCAST ? v : literal_moved(op);
+	case OP_EXTRACT: case OP_TAKE: case OP_FLIP: case OP_PERMUTE: return literal_moved(op);
 	case OP_TO_SCALAR: return to_scalar_identity(op);
 	case OP_LAUNCH: return launch_identity(op);
 	case OP_SELECT: return select_identity(op);
