@@ -355,6 +355,20 @@ static bool neutral(OpCode code, Elem e, Num *n)
 	return true;
 }
 
+/* The reduction that an operation is: one with a function of the author's that combines its two arguments by one
+ * operation is that operation's. */
+static OpCode reduces_as(const Op *op)
+{
+	if (op->code != OP_REDUCE && op->code != OP_SCAN) return op->code;
+	const Op *end = op->nout == 1 ? op->region[0]->last : NULL;
+	const Op *by = end && end->nin == 1 ? ir_in(end, 0)->def : NULL;
+	if (!by || by->nin != 2 || ir_in(by, 0) == ir_in(by, 1)) return op->code;
+	for (int i = 0; i < 2; i++)
+		if (ir_in(by, i)->def || ir_in(by, i)->block != op->region[0]) return op->code;
+	OpCode code = monoid_reduction(by->code);
+	return code == OP_COUNT ? op->code : code;
+}
+
 static bool harmless(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
 {
 	Elem e = x->type->elem;
@@ -367,9 +381,10 @@ static bool harmless(const Padding *p, const Op *op, const Val *x, PadAxis a, Nu
 	/* ties give the lowest index, and what is outside comes last unless the tile may begin outside */
 	bool place = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT || op->code == OP_TOPK;
 	bool last = !place || facts_le(p->vs->facts, sym_const(0), valsym_access(p->vs, a.load, a.axis));
-	if (op->code == OP_REDUCE_MAX || op->code == OP_MAX_ELEMENT || op->code == OP_TOPK)
+	OpCode code = reduces_as(op);
+	if (code == OP_REDUCE_MAX || op->code == OP_MAX_ELEMENT || op->code == OP_TOPK)
 		return last ? c <= r.lo : c < r.lo;
-	if (op->code == OP_REDUCE_MIN || op->code == OP_MIN_ELEMENT) return last ? c >= r.hi : c > r.hi;
+	if (code == OP_REDUCE_MIN || op->code == OP_MIN_ELEMENT) return last ? c >= r.hi : c > r.hi;
 	return false;
 }
 
@@ -439,8 +454,9 @@ static void note_user(void *ctx, Op *op)
 static bool absorbed(const Padding *p, const Op *op, PadAxis a)
 {
 	Elem e = op->out[0]->type->elem;
-	bool max = op->code == OP_REDUCE_MAX;
-	if (a.kind != PAD_CONST || (!max && op->code != OP_REDUCE_MIN)) return false;
+	OpCode code = reduces_as(op);
+	bool max = code == OP_REDUCE_MAX;
+	if (a.kind != PAD_CONST || (!max && code != OP_REDUCE_MIN)) return false;
 	Absorbs w = { op->out[0], max ? OP_MAX : OP_MIN, elem_is_any_float(e) ? a.c.f : (double)a.c.i, false, false };
 	ir_walk(p->vs->fn->body, note_user, &w);
 	return w.any && !w.other;
@@ -470,7 +486,7 @@ static void taken_in(const Padding *p, const Op *op)
 	const Val *x = ir_in(op, 0);
 	PadAxis a = pad_at(p, x, ir_axis(op));
 	Num zero;
-	if ((a.kind != PAD_CONST && a.kind != PAD_OTHER) || !neutral(op->code, x->type->elem, &zero)) return;
+	if ((a.kind != PAD_CONST && a.kind != PAD_OTHER) || !neutral(reduces_as(op), x->type->elem, &zero)) return;
 	if (!harmless(p, op, x, a, zero) && !absorbed(p, op, a)) enter(p, op, x, a, zero);
 }
 
@@ -651,7 +667,8 @@ void padding_op(Padding *p, const Op *op)
 	if (op->code == OP_HISTOGRAM) of_histogram(p, op);
 	if (op->code == OP_TOPK) taken_in(p, op);
 	if (op->code == OP_SORT) of_sort(p, op);
-	if (flags & OPF_SCAN && !op->nregion && ir_int(op, AT_DIRECTION, 0)) taken_in(p, op);
+	if (flags & OPF_SCAN && ir_int(op, AT_DIRECTION, 0)) taken_in(p, op);
+	if (op->code == OP_REDUCE && !ir_attr(op, AT_AXES)) taken_in(p, op);
 	if (op->code == OP_DIV) of_mean(p, op);
 	if (op->code == OP_SCATTER || op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_STORE)
 		of_indices(p, op);
