@@ -108,6 +108,26 @@ static void help_ranks(Cx *cx, Diag *d, Ruling r, const Product *p)
 	}
 }
 
+/* `x.transpose()` of rank 3, which exchanges the first two axes, where the last two would fit the other operand. */
+static bool help_last_axes(Diag *d, Sv x, Sv other, bool right)
+{
+	static const int64_t first_two[] = { 1, 0, 2 };
+	const Op *op = x.u.val->def;
+	const IrAttr *axes = op && op->code == OP_PERMUTE && x.type->rank == 3 ? ir_attr(op, AT_AXES) : NULL;
+	if (!axes || memcmp(axes->u.ints.p, first_two, sizeof first_two)) return false;
+	const Type *from = ir_in(op, 0)->type, *to = other.type;
+	int batch = to->rank == 3 ? to->log2[0] : 0, inner = right ? to->log2[to->rank - 1] : to->log2[to->rank - 2];
+	if ((batch && from->log2[0] && batch != from->log2[0]) || inner != from->log2[right ? 2 : 1]) return false;
+	Str text = span_source(x.span);
+	size_t n = str_len(text);
+	if (n < 2 || text[n - 1] != ')' || !strstr(text, "transpose(")) return false;
+	Str more = str_intern(text[n - 2] == '(' ? "1, 2" : ", 1, 2");
+	Str fix = n > 40 ? str_intern("transpose(.., 1, 2)") : str_fmt("%.*s%s)", (int)n - 1, text, more);
+	diag_help(d, "`transpose` without axes exchanges the first two, and the last two are meant: write `%s`", fix);
+	diag_edit(d, (Span){ x.span.hi - 1, x.span.hi - 1 }, more);
+	return true;
+}
+
 static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 {
 	Sv a = p->a, b = p->b;
@@ -117,6 +137,7 @@ static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 		d = cx_diag(cx, D_MMA_INNER, p->at, p->shown, str_i64(type_extent(a.type, n - 1)),
 			str_i64(type_extent(b.type, n - 2)));
 		label_operands(cx, d, a, b);
+		if (help_last_axes(d, b, a, true) || help_last_axes(d, a, b, false)) return;
 		if (n == 2 && a.type->log2[1] == b.type->log2[1] && str_len(span_source(b.span)) <= 40) {
 			diag_help(d, "is `%s` stored transposed? then `transpose(%s)` is the operand", span_source(b.span),
 				span_source(b.span));
@@ -132,6 +153,8 @@ static void report_mma_shapes(Cx *cx, Ruling r, const Product *p)
 	label_operand(d, b);
 	if (p->acc) label_operand(d, *p->acc);
 	diag_note(d, "the shapes are [m, k], [k, n] and [m, n], or all three with a batch in front");
+	bool matrices = a.type->rank > 1 && b.type->rank > 1;
+	if (matrices && (help_last_axes(d, b, a, true) || help_last_axes(d, a, b, false))) return;
 	help_ranks(cx, d, r, p);
 }
 
