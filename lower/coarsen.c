@@ -175,7 +175,7 @@ static bool is_turned(Fn *fn)
 }
 
 /* ---- what is done ---- */
-static bool join(const Widen *w, Fn *fn, int axis, int n)
+static bool join(Widen *w, Fn *fn, int axis, int n)
 {
 	int64_t blocks;
 	while (n > 0 && sym_is_const(fn->grid[axis], &blocks) && blocks < (int64_t)1 << n) n--;

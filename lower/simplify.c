@@ -98,7 +98,8 @@ static Val *element_at(Op *op, const Val *v, const int64_t *at)
 			from[i] = x->type->log2[i] ? at[i + t->rank - x->type->rank] : 0;
 		break;
 	case OP_RESHAPE:
-		for (int i = x->type->rank; i-- > 0; place /= type_extent(x->type, i)) from[i] = place % type_extent(x->type, i);
+		for (int i = x->type->rank; i-- > 0; place /= type_extent(x->type, i))
+			from[i] = place % type_extent(x->type, i);
 		break;
 	case OP_PERMUTE:
 		for (int i = 0; i < t->rank; i++) from[ir_attr(def, AT_AXES)->u.ints.p[i]] = at[i];
