@@ -538,6 +538,34 @@ static bool address(Gram *g, Expected e)
 	return true;
 }
 
+/* The text of the one expression of a block that begins at the current token, which goes on behind it; NULL: it holds
+ * something else. *end: the end of the block */
+static const char *block_value(Ahead *a, uint32_t *end)
+{
+	if (a->t.kind != TOK_LBRACE) return NULL;
+	uint32_t lo = ahead_step(a)->span.lo;
+	if (a->t.kind == TOK_RBRACE || !ahead_to(a, TOK_RBRACE)) return NULL;
+	const char *text = ahead_text(a, lo);
+	*end = a->t.span.hi;
+	ahead_step(a);
+	return text;
+}
+
+/* let r = if c { v } else { w }; */
+static bool rust_choice(Gram *g, Expected e)
+{
+	if (g->last.kind != TOK_IF || !expects(e, "an integer")) return false;
+	Ahead a = ahead_from(g);
+	uint32_t lo = ahead_step(&a)->span.lo, end = 0;
+	const char *c = ahead_to(&a, TOK_LBRACE) || a.t.kind == TOK_LBRACE ? ahead_text(&a, lo) : NULL;
+	const char *v = c ? block_value(&a, &end) : NULL;
+	const char *w = v && a.t.kind == TOK_ELSE && ahead_step(&a) ? block_value(&a, &end) : NULL;
+	if (!w)
+		return expect_with(g, e, "an `if` has no value: `c ? v : w` chooses, or a `var` that its blocks assign");
+	const char *fix = arena_printf(A_UNIT, "%s ? %s : %s", c, v, w);
+	return expect_write(expect_say(g, e), parse_span(g->last.span.lo, end), fix);
+}
+
 /* a if c else b, tensor<f32> */
 static bool python_expression(Gram *g, Expected e)
 {
@@ -559,7 +587,7 @@ static bool python_expression(Gram *g, Expected e)
 		return expect_with(g, e, "a statement begins with no `+`: is the `;` before it one too many?");
 	if (k == TOK_AMP && expects(e, "an integer"))
 		return address(g, e);
-	return lambda(g, e) || arrow_function(g, e) || cpp_lambda(g, e) || python_index(g, e);
+	return rust_choice(g, e) || lambda(g, e) || arrow_function(g, e) || cpp_lambda(g, e) || python_index(g, e);
 }
 
 /* ---- heads of items ---- */

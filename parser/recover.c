@@ -112,6 +112,7 @@ typedef struct Skip {
 	bool values;            /* in an item without a body: braces are sets */
 	bool outside;           /* everything goes up to the next item */
 	bool lambda;            /* an `fn` was seen: a `{` in parentheses is its body */
+	bool choice;            /* an `if` where a value belongs: its blocks are values */
 	int before;             /* kind of the token before */
 } Skip;
 
@@ -146,7 +147,7 @@ static bool header(int first)
 static Go open_brace(const Gram *g, Skip *s)
 {
 	bool body = s->lambda && (s->paren || !header(g->first));
-	if (!set_brace(s->before) && !s->values && !body) return GO_BEFORE;
+	if (!set_brace(s->before) && !s->values && !body && !s->choice) return GO_BEFORE;
 	return nested(s, TOK_LBRACE);
 }
 
@@ -272,7 +273,7 @@ void recover_skip(Gram *g, Expected e)
 	Skip s = { .paren = block < 0 ? 0 : parens_above(g, block),
 		.lambda = lambda_above(g, block) || (g->prev[2].kind == TOK_RBRACK && g->prev[3].kind == TOK_LBRACK),
 		.values = block < 0 && bodiless(g->first), .outside = block < 0 && statement_outside(g, &t),
-		.before = g->prev[0].kind };
+		.before = g->prev[0].kind, .choice = t.kind == TOK_IF && expects(e, "an integer") };
 	if (t.kind == TOK_END || item_before(g, block)) return;         /* at the end the parser gives up by itself */
 	if (recover_missing_brace(g, e)) {
 		add_brace(g, block);
