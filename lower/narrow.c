@@ -181,7 +181,7 @@ static void divide(Narrow *n, int axis, const Look *l)
 	if (along < 0) return;
 	bool is_row = along == fast_axis(n->fn, ir_in(n->store, 0)) || t->log2[along] > COST_NARROW_ROW;
 	int k = is_row ? t->log2[along] - COST_NARROW_ROW : l->overlaps ? 0 : t->log2[along];
-	int64_t tile = type_extent(t, along), part = tile >> k;
+	int64_t tile = type_extent(t, along);
 	const Sym *grid = n->fn->grid[axis];
 	Shared shared = { &w, false };
 	if (!is_row) ir_walk(n->fn->body, find_shared, &shared);
@@ -190,11 +190,11 @@ static void divide(Narrow *n, int axis, const Look *l)
 		return;
 	widen_divide(&w, k);
 	if (is_row && l->looks_up) sweep_first(n->fn, axis);
-	const Sym *inside = sym_min(grid->arg[0], sym_const(tile)), *parts = sym_cdiv(inside, sym_const(part));
+	const Sym *inside = sym_min(grid->arg[0], sym_const(tile)), *part = sym_const(tile >> k);
 	n->parts += k;
 	n->tile *= tile;
 	n->inside = sym_mul(n->inside, inside);
-	n->used = sym_mul(n->used, sym_mul(parts, sym_const(part)));
+	n->used = sym_mul(n->used, sym_mul(sym_cdiv(inside, part), part));
 }
 
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart)

@@ -117,10 +117,11 @@ static int bound_blocks(const Fn *fn, bool specific)
 	ir_walk(fn->body, find_held, &held);
 	Pressure p = pressure_of(fn);
 	if (held) return bound_of_held(fn, held, p.regs);
-	int regs = p.regs + (specific ? 0 : COST_ANY_ARCH);
+	int regs = p.regs + (specific ? 0 : COST_ANY_ARCH) + p.together;
 	if (!exchanges(fn) || !is_straight_line(fn->body) || p.words < COST_WORDS_LEAST) return 0;
 	int blocks = blocks_of(fn, regs);
-	return blocks_of(fn, regs - COST_UNSURE) == blocks && blocks_of(fn, regs + COST_UNSURE) == blocks ? blocks : 0;
+	bool sure = blocks_of(fn, regs - COST_UNSURE) == blocks && blocks_of(fn, regs + COST_UNSURE) == blocks;
+	return sure ? blocks : 0;
 }
 
 static void find_scan(void *ctx, Op *op)

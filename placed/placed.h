@@ -43,6 +43,7 @@ typedef struct Pressure {
 	const Op *at;           /* where, the first operation of a stretch between waits; NULL: no tiles are held */
 	int regs;               /* that a thread needs: those, and what is beside tiles; */
 	int taken;              /* and with those that scans and sorts take if there are more */
+	int together;           /* more that hold tiles which are loaded for one stretch alone, beside the first of them */
 } Pressure;
 Pressure pressure_of(const Fn *fn);             /* numbered */
 /* What ptxas takes of them under launch bounds of so many threads; blocks 0: they say no number. */
