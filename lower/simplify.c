@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cost.h"
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/lower.h"
@@ -76,14 +77,14 @@ static Val *select_identity(const Op *op)
 
 /* The element of a tile at a place, where the tile is made of scalars by a literal or a broadcast and what came between
  * only says which element goes where; NULL: it is not known. op: before which a constant may stand. */
-static Val *element_at(Op *op, const Val *v, const int64_t *at)
+static Val *element_at(Op *op, const Val *v, const int64_t *at, int deep)
 {
 	const Type *t = v->type;
 	const Op *def = v->def;
 	int64_t from[TILE_RANK] = { 0 };
 	Num n;
 	if (ir_const_value(v, &n)) return make_const(op, type_scalar(t->elem), n);
-	if (!def || !type_is_tile(t)) return NULL;
+	if (!def || !type_is_tile(t) || !deep) return NULL;
 	Val *x = def->nin ? ir_in(def, 0) : NULL;
 	int64_t place = 0, k;
 	for (int i = 0; i < t->rank; i++) {
@@ -117,7 +118,7 @@ static Val *element_at(Op *op, const Val *v, const int64_t *at)
 		}
 		break;
 	case OP_TAKE: {
-		const Val *index = element_at(op, ir_in(def, 1), at);
+		const Val *index = element_at(op, ir_in(def, 1), at, deep - 1);
 		k = ir_axis(def);
 		if (!index || !ir_const_value(index, &n)) return NULL;
 		if (n.i < 0 || n.i >= type_extent(x->type, (int)k)) return ir_in(def, 2);
@@ -126,7 +127,7 @@ static Val *element_at(Op *op, const Val *v, const int64_t *at)
 	}
 	default: return NULL;
 	}
-	return element_at(op, x, from);
+	return element_at(op, x, from, deep - 1);
 }
 
 /* Elements of a literal, elsewhere, are a literal. */
@@ -138,7 +139,7 @@ static Val *literal_moved(Op *op)
 	bool one = true;
 	Num first, n;
 	for (int axis = 0; axis >= 0;) {
-		Val *v = element_at(op, op->out[0], at);
+		Val *v = element_at(op, op->out[0], at, COST_LITERAL_DEEP);
 		if (!v) return NULL;
 		if (!elems.n) one = ir_const_value(v, &first);
 		else one = one && (v == elems.p[0] || (ir_const_value(v, &n) && num_same(t->elem, n, first)));
@@ -180,7 +181,7 @@ static Val *to_scalar_identity(Op *op)
 		x = ir_in(x->def, 0);
 		if (x->type == op->out[0]->type) return x;
 	}
-	return element_at(op, ir_in(op, 0), (const int64_t[TILE_RANK]){ 0 });
+	return element_at(op, ir_in(op, 0), (const int64_t[TILE_RANK]){ 0 }, COST_LITERAL_DEEP);
 }
 
 static Val *launch_identity(Op *op)
