@@ -2,7 +2,7 @@
 """The corpus beside torch and torch.compile. README.md has the method.
 
   measure.py build CTILEC DIR [--nvcc PATH]                       compile the sources beside this file into DIR; no GPU needed
-  measure.py warm DIR --seed S [--points N] [--only REGEX] [--jobs J]   compile what torch.compile needs for these shapes, J cases at once
+  measure.py warm DIR --seed S [--points N] [--only REGEX] [--jobs J] [--limit SECONDS]   compile what torch.compile needs for these shapes, J cases at once
   measure.py run DIR --seed S [--points N] [--only REGEX] [--rounds R] [--part I/N] [--no-peers] [--json FILE]
 
 warm and run need torch and a GPU; run needs sm_90a. run does without warm, but compiles one peer after the other then, which takes most
@@ -70,7 +70,13 @@ def warm(o):
         ours = [sys.executable, os.path.abspath(__file__), "warm", o.dir, "--seed", o.seed, "--points", str(o.points), "--only", o.only]
         env = dict(os.environ, TORCHINDUCTOR_COMPILE_THREADS="1")
         shares = [subprocess.Popen([*ours, "--part", "%d/%d" % (i + 1, o.jobs)], env=env) for i in range(o.jobs)]
-        return max(p.wait() for p in shares)
+        end = time.monotonic() + o.limit
+        for p in shares:
+            try:
+                p.wait(max(0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                p.kill()                # the run compiles what is left
+        return 0
     m = arrays.Torch()
     for case in chosen(o, m):
         try:
@@ -263,6 +269,7 @@ def main():
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--part", default="1/1", help="I/N: every N-th case from the I-th")
     p.add_argument("--jobs", type=int, default=0, help="warm: so many processes, which share the GPU and compile")
+    p.add_argument("--limit", type=float, default=240, help="warm: seconds, after which processes that still compile are ended")
     p.add_argument("--no-peers", action="store_true", help="ours and the copy alone: what a change does to a case that was measured before")
     p.add_argument("--json")
     o = p.parse_args()
