@@ -197,20 +197,40 @@ static void print_choice(EntryText *t, const HostStmt *s, int i, bool first)
 	print_try(t, s, s->u.launch.variants.p[s->u.launch.rules.p[i].variant].fn);
 }
 
-/* Variants one after the other: `else` keeps the text flat and needs no labels. */
+static bool same_instance(const Fn *x, const Fn *y)
+{
+	if (x->source_name != y->source_name || x->generics.n != y->generics.n) return false;
+	for (int i = 0; i < x->generics.n; i++)
+		if (x->generics.p[i].value != y->generics.p[i].value) return false;
+	return true;
+}
+
+/* Are all variants made of one instance? The author wrote no others then: lower/single_trip.c puts some before it that
+ * ask for more. */
+static bool is_one_instance(const HostStmt *s)
+{
+	int n = s->u.launch.variants.n;
+	for (int i = 0; i < n; i++)
+		if (!same_instance(s->u.launch.variants.p[i].fn, s->u.launch.variants.p[n - 1].fn)) return false;
+	return n == 1 || !s->u.launch.rules.n;
+}
+
+/* Variants one after the other: `else` keeps the text flat and needs no labels. What the only instance needs is said in
+ * words and with its own status, whatever variants the compiler has made of it. */
 static void print_variants(EntryText *t, const HostStmt *s)
 {
 	Out *o = t->o;
 	int n = s->u.launch.variants.n;
+	const Fn *last = s->u.launch.variants.p[n - 1].fn;
+	bool one = is_one_instance(s);
+	if (one && fits_asked(t->l, last)) {
+		out_printf(o, "if ((ct_s = ct_fits_%s(", last->name);
+		print_args_of(t, s, last);
+		out_puts(o, "1)) != 0) return ct_s;\n");
+	}
 	if (n == 1) {
-		const Fn *fn = s->u.launch.variants.p[0].fn;
-		if (fits_asked(t->l, fn)) {
-			out_printf(o, "if ((ct_s = ct_fits_%s(", fn->name);
-			print_args_of(t, s, fn);
-			out_puts(o, "1)) != 0) return ct_s;\n");
-		}
 		out_puts(o, "if ((");
-		print_run_of(t, s, fn);
+		print_run_of(t, s, last);
 		out_puts(o, ") != 0) return ct_s;\n");
 		return;
 	}
@@ -231,8 +251,7 @@ static void print_variants(EntryText *t, const HostStmt *s)
 		first = false;
 		print_try(t, s, s->u.launch.variants.p[i].fn);
 	}
-	const Fn *last = s->u.launch.variants.p[n - 1].fn;      /* it says in words what even the last variant needs */
-	if (fits_asked(t->l, last)) {
+	if (!one && fits_asked(t->l, last)) {   /* it says in words what even the last variant needs */
 		out_printf(o, "else {\n\tchar ct_why[sizeof ctile_last_text];\n\tct_s = ct_fits_%s(", last->name);
 		print_args_of(t, s, last);
 		out_puts(o, "1);\n\tmemcpy(ct_why, ctile_last_text, sizeof ct_why);\n");
