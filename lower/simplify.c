@@ -130,10 +130,13 @@ static Val *element_at(Op *op, const Val *v, const int64_t *at, int deep)
 	return element_at(op, x, from, deep - 1);
 }
 
-/* Elements of a literal, elsewhere, are a literal. */
+/* Elements of a literal, elsewhere, are a literal. Not those of what is one by being spread: it would have as many operands
+ * as the tile has elements. */
 static Val *literal_moved(Op *op)
 {
 	const Type *t = op->out[0]->type;
+	const Op *from = ir_in(op, 0)->def;
+	if (!from || from->code != OP_LITERAL || type_size(t) > from->nin) return NULL;
 	int64_t at[TILE_RANK] = { 0 };
 	VEC(Val *) elems = { 0 };
 	bool one = true;
@@ -245,10 +248,11 @@ static Val *identity(Op *op)
 	Val *v;
 	if (op->nin == 2 && elem_is_float(ir_in(op, 0)->type->elem) && (v = float_identity(op))) return v;
 	switch (op->code) {
-	case OP_BROADCAST: case OP_RESHAPE:
+	case OP_BROADCAST: return shape_identity(op);
+	case OP_RESHAPE: case OP_PERMUTE:
 		v = shape_identity(op);
-		return v || op->code == OP_BROADCAST ? v : literal_moved(op);
-	case OP_EXTRACT: case OP_TAKE: case OP_FLIP: case OP_PERMUTE: return literal_moved(op);
+		return v ? v : literal_moved(op);
+	case OP_EXTRACT: case OP_TAKE: case OP_FLIP: return literal_moved(op);
 	case OP_TO_SCALAR: return to_scalar_identity(op);
 	case OP_LAUNCH: return launch_identity(op);
 	case OP_SELECT: return select_identity(op);
