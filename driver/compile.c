@@ -505,8 +505,9 @@ static void pin_plans(const Unit *u, Module *m)
 		diag_flush(stderr);
 		usage_error("`--plan`: no kernel that is launched has the name `%s`", o->plans.p[i].kernel);
 	}
-	if (has_layouts(u) && !is_placed(m)) lower_pins(m);
-	if (has_layouts(u) && !is_placed(m) && o->level) lower_single_trips(m);
+	if (!has_layouts(u) || is_placed(m)) return;
+	lower_pins(m);
+	if (o->level) lower_single_trips(m);
 }
 
 static Module *front(Unit *u, Src *src, bool *stop)

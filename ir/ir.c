@@ -429,6 +429,22 @@ void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx)
 	}
 }
 
+static void walk_launches(const HostVec *body, void (*visit)(void *ctx, HostStmt *launch), void *ctx)
+{
+	for (int i = 0; i < body->n; i++) {
+		HostStmt *h = body->p[i];
+		if (h->kind == HOST_LAUNCH) visit(ctx, h);
+		if (h->kind != HOST_IF) continue;
+		walk_launches(&h->u.ifs.then, visit, ctx);
+		walk_launches(&h->u.ifs.other, visit, ctx);
+	}
+}
+
+void ir_walk_launches(Module *m, void (*visit)(void *ctx, HostStmt *launch), void *ctx)
+{
+	for (int i = 0; i < m->entries.n; i++) walk_launches(&m->entries.p[i]->body, visit, ctx);
+}
+
 static int number_block(IrBlock *b, int n)
 {
 	for (int i = 0; i < b->args.n; i++) b->args.p[i]->id = n++;

@@ -446,6 +446,7 @@ Val *ir_retype(Op *op, int i, const Type *t);
 void ir_remove(Op *op);
 void ir_move_before(Op *op, Op *where);
 void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);  /* pre-order, regions included; f may remove op */
+void ir_walk_launches(Module *m, void (*visit)(void *ctx, HostStmt *launch), void *ctx);        /* of all entries */
 Arena *ir_home(void);                           /* where blocks, operations, values and attributes are made */
 void ir_set_home(Arena *a);                     /* NULL: A_UNIT */
 unsigned long ir_edits(void);  /* grows with each value or operation that is made, moved, removed, replaced */

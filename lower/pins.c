@@ -71,23 +71,16 @@ static int pinned_variant(Module *m, HostStmt *h, const LaunchRule *r)
 	return h->u.launch.variants.n - 1;
 }
 
-static void pin_body(Module *m, HostVec *body)
+static void pin_rules(void *ctx, HostStmt *h)
 {
-	for (int i = 0; i < body->n; i++) {
-		HostStmt *h = body->p[i];
-		if (h->kind == HOST_IF) {
-			pin_body(m, &h->u.ifs.then);
-			pin_body(m, &h->u.ifs.other);
-		}
-		for (int k = 0; h->kind == HOST_LAUNCH && k < h->u.launch.rules.n; k++) {
-			LaunchRule *r = &h->u.launch.rules.p[k];
-			if (r->plan) r->variant = pinned_variant(m, h, r);
-			r->plan = 0;
-		}
+	for (int k = 0; k < h->u.launch.rules.n; k++) {
+		LaunchRule *r = &h->u.launch.rules.p[k];
+		if (r->plan) r->variant = pinned_variant(ctx, h, r);
+		r->plan = 0;
 	}
 }
 
 void lower_pins(Module *m)
 {
-	for (int i = 0; i < m->entries.n; i++) pin_body(m, &m->entries.p[i]->body);
+	ir_walk_launches(m, pin_rules, m);
 }

@@ -130,8 +130,8 @@ static Val *element_at(Op *op, const Val *v, const int64_t *at, int deep)
 	return element_at(op, x, from, deep - 1);
 }
 
-/* Elements of a literal, elsewhere, are a literal. Not those of what is one by being spread: it would have as many operands
- * as the tile has elements. */
+/* Elements of a literal, elsewhere, are a literal. Not those of a scalar that is spread: the literal would have as many
+ * operands as the tile has elements. */
 static Val *literal_moved(Op *op)
 {
 	const Type *t = op->out[0]->type;

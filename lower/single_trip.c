@@ -103,26 +103,19 @@ static Fn *variant_of(Pairs *known, Fn *fn)
 	return once;
 }
 
-static void visit_body(Pairs *known, HostVec *body)
+static void put_before(void *ctx, HostStmt *h)
 {
-	for (int i = 0; i < body->n; i++) {
-		HostStmt *h = body->p[i];
-		if (h->kind == HOST_IF) {
-			visit_body(known, &h->u.ifs.then);
-			visit_body(known, &h->u.ifs.other);
-		}
-		if (h->kind != HOST_LAUNCH || h->u.launch.rules.n || h->u.launch.variants.n != 1) continue;
-		Fn *once = variant_of(known, h->u.launch.variants.p[0].fn);
-		if (!once) continue;
-		vec_push(A_UNIT, &h->u.launch.variants, h->u.launch.variants.p[0]);
-		h->u.launch.variants.p[0].fn = once;
-	}
+	if (h->u.launch.rules.n || h->u.launch.variants.n != 1) return;
+	Fn *once = variant_of(ctx, h->u.launch.variants.p[0].fn);
+	if (!once) return;
+	vec_push(A_UNIT, &h->u.launch.variants, h->u.launch.variants.p[0]);
+	h->u.launch.variants.p[0].fn = once;
 }
 
 void lower_single_trips(Module *m)
 {
 	Pairs known = { 0 };
-	for (int i = 0; i < m->entries.n; i++) visit_body(&known, &m->entries.p[i]->body);
+	ir_walk_launches(m, put_before, &known);
 	FnVec all = { 0 };
 	for (int i = 0; i < m->fns.n; i++) {
 		for (int k = 0; k < known.n; k++)

@@ -35,8 +35,9 @@ static int64_t taken_by(const Fn *earlier, const Fn *fn)
 	return most;
 }
 
-static void note_launch(const HostStmt *h)
+static void note_launch(void *ctx, HostStmt *h)
 {
+	(void)ctx;
 	for (int i = 0; i < h->u.launch.variants.n; i++) {
 		Fn *fn = h->u.launch.variants.p[i].fn;
 		int64_t most = 0;
@@ -48,21 +49,10 @@ static void note_launch(const HostStmt *h)
 	}
 }
 
-static void note_body(const HostVec *body)
-{
-	for (int i = 0; i < body->n; i++) {
-		const HostStmt *h = body->p[i];
-		if (h->kind == HOST_LAUNCH) note_launch(h);
-		if (h->kind != HOST_IF) continue;
-		note_body(&h->u.ifs.then);
-		note_body(&h->u.ifs.other);
-	}
-}
-
 void note_variants(Module *m)
 {
 	for (int i = 0; i < m->fns.n; i++) m->fns.p[i]->rows_taken = INT64_MAX;
-	for (int i = 0; i < m->entries.n; i++) note_body(&m->entries.p[i]->body);
+	ir_walk_launches(m, note_launch, NULL);
 	for (int i = 0; i < m->fns.n; i++)
 		if (m->fns.p[i]->rows_taken == INT64_MAX) m->fns.p[i]->rows_taken = 0;
 }
