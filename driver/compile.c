@@ -489,7 +489,7 @@ static void keep_entry(const Options *o, Module *m)
 	m->fns.n = n;
 }
 
-/* Plans that options and tuning lists pin, where the target has plans. */
+/* Plans that options pin. */
 static void pin_plans(const Unit *u, Module *m)
 {
 	const Options *o = u->opt;
@@ -505,9 +505,14 @@ static void pin_plans(const Unit *u, Module *m)
 		diag_flush(stderr);
 		usage_error("`--plan`: no kernel that is launched has the name `%s`", o->plans.p[i].kernel);
 	}
+}
+
+/* Kernels of the compiler's own beside those of the author, for launches to choose from. */
+static void add_variants(const Unit *u, Module *m)
+{
 	if (!has_layouts(u) || is_placed(m)) return;
 	lower_pins(m);
-	if (o->level) lower_single_trips(m);
+	if (u->opt->level) lower_single_trips(m);
 }
 
 static Module *front(Unit *u, Src *src, bool *stop)
@@ -537,6 +542,7 @@ static Module *front(Unit *u, Src *src, bool *stop)
 	if (!m || diag_errors()) return NULL;
 	if (o->entry) keep_entry(o, m);
 	pin_plans(u, m);
+	add_variants(u, m);
 	if (o->emit == EMIT_TYPES) print_types(u->printed, &types);
 	if (o->emit == EMIT_IR) ir_print(u->printed, m);
 	if (o->emit == EMIT_MANIFEST) manifest_print(u->printed, m);
