@@ -5,7 +5,7 @@
  * block are filled by others.
  *
  * The registers that a thread needs are estimated (placed/pressure.c), and launch bounds are printed for kernels that
- * are one block without loops and products. Told of a number of blocks, ptxas 13.0 fills the registers that these
+ * are one block without loops and products. Given a number of blocks, ptxas 13.0 fills the registers that these
  * leave, and spills where they do not suffice. So where the estimate is within its error of what a number of blocks
  * leaves, nothing is said, and ptxas takes what it needs.
  *
@@ -29,7 +29,7 @@ static int words_of(const Val *v)
 }
 
 /* Do threads wait for each other between what they load and rows that they store? Where only numbers of rows are stored
- * ptxas 13.0 takes fewer registers of its own accord than it is told of. */
+ * ptxas 13.0 takes fewer registers of its own accord than launch bounds allow. */
 static bool exchanges(const Fn *fn)
 {
 	bool exchange = false, wait = false, store = false;

@@ -37,7 +37,7 @@ static void look_at(void *ctx, Op *op)
 	l->trips = trips;
 }
 
-/* What the loops go through, so many elements in each iteration; NULL: they stay. */
+/* What the loops go through; *tile: how many elements of it an iteration takes. NULL: they stay. */
 static const Sym *length_of(Fn *fn, int64_t *tile)
 {
 	ArenaMark mark = arena_mark(A_TMP);

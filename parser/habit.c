@@ -538,7 +538,7 @@ static bool address(Gram *g, Expected e)
 	return true;
 }
 
-/* The text of the one expression of a block that begins at the current token, which goes on behind it; NULL: it holds
+/* The text of the one expression of a block that begins at the current token, which goes on after it; NULL: it holds
  * something else. *end: the end of the block */
 static const char *block_value(Ahead *a, uint32_t *end)
 {

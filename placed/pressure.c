@@ -193,7 +193,7 @@ static int regs_most(int threads, int blocks)
 	return n > REGS_MOST ? REGS_MOST : n;
 }
 
-/* Told of a number of thread blocks, ptxas 13.0 takes more than it needs, of those that they leave. */
+/* Given a number of thread blocks, ptxas 13.0 takes more than it needs, of those that they leave. */
 int regs_taken(const Fn *fn, int threads, int blocks)
 {
 	int most = regs_most(threads, blocks), regs = pressure_of(fn).taken + (blocks ? COST_FILLED : 0);

@@ -65,7 +65,7 @@ def chosen(o, m):
 
 
 def warm(o):
-    """Fills the caches of torch.compile by so many processes; one process alone where --part names its share."""
+    """Fills the caches of torch.compile by --jobs processes; one process alone where --part names its share."""
     if o.jobs:
         ours = [sys.executable, os.path.abspath(__file__), "warm", o.dir, "--seed", o.seed, "--points", str(o.points), "--only", o.only]
         env = dict(os.environ, TORCHINDUCTOR_COMPILE_THREADS="1")
@@ -268,7 +268,7 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--part", default="1/1", help="I/N: every N-th case from the I-th")
-    p.add_argument("--jobs", type=int, default=0, help="warm: so many processes, which share the GPU and compile")
+    p.add_argument("--jobs", type=int, default=0, help="warm: processes that share the GPU and compile")
     p.add_argument("--limit", type=float, default=240, help="warm: seconds, after which processes that still compile are ended")
     p.add_argument("--no-peers", action="store_true", help="ours and the copy alone: what a change does to a case that was measured before")
     p.add_argument("--json")
