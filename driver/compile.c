@@ -507,14 +507,6 @@ static void pin_plans(const Unit *u, Module *m)
 	}
 }
 
-/* Kernels of the compiler's own beside those of the author, for launches to choose from. */
-static void add_variants(const Unit *u, Module *m)
-{
-	if (!has_layouts(u) || is_placed(m)) return;
-	lower_pins(m);
-	if (u->opt->level) lower_single_trips(m);
-}
-
 static Module *front(Unit *u, Src *src, bool *stop)
 {
 	const Options *o = u->opt;
@@ -542,7 +534,7 @@ static Module *front(Unit *u, Src *src, bool *stop)
 	if (!m || diag_errors()) return NULL;
 	if (o->entry) keep_entry(o, m);
 	pin_plans(u, m);
-	add_variants(u, m);
+	if (has_layouts(u) && !is_placed(m)) lower_pins(m);
 	if (o->emit == EMIT_TYPES) print_types(u->printed, &types);
 	if (o->emit == EMIT_IR) ir_print(u->printed, m);
 	if (o->emit == EMIT_MANIFEST) manifest_print(u->printed, m);
@@ -630,6 +622,7 @@ static bool back(Unit *u, Module *m)
 	Beside beside;
 	if (is_placed(m) && (!has_layouts(u) || tiles))
 		usage_error("placed kernels are for targets `cuda` and `sim`, without `--tile-arch`");
+	if (has_layouts(u) && !is_placed(m) && o->level) lower_single_trips(m);
 	if (tiles && !make_beside(u, m, &beside)) return false;
 	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
 	bool header_only = o->emit == EMIT_HEADER && !o->stop_after,
