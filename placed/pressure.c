@@ -155,6 +155,19 @@ static void walk(Walk *w, const IrBlock *b)
 	for (const Op *op = b->first; op; op = op->next) walk_op(w, op);
 }
 
+/* Words of tiles that are loaded for the stretch in which another is loaded, too; of each no more than ptxas loads ahead. */
+static int loaded_beside(const Walk *w, const Life *lives)
+{
+	int *loaded = NEW_ARRAY(A_TMP, int, 2 * w->now + 3), most = 0;  /* by the end of a life */
+	for (int i = 0; i < w->tiles.n; i++) {
+		if (!lives[i].sinks) continue;
+		int *here = &loaded[lives[i].end];
+		*here += lives[i].words < COST_TOGETHER ? lives[i].words : COST_TOGETHER;
+		if (*here - COST_TOGETHER > most) most = *here - COST_TOGETHER;
+	}
+	return most;
+}
+
 Pressure pressure_of(const Fn *fn)
 {
 	ArenaMark mark = arena_mark(A_TMP);
@@ -163,21 +176,16 @@ Pressure pressure_of(const Fn *fn)
 	for (int i = 0; i < fn->body->args.n; i++) begin(&w, fn->body->args.p[i], middle(&w) - 1);
 	walk(&w, fn->body);
 	Life *lives = NEW_ARRAY(A_TMP, Life, w.tiles.n);
-	int *loads = NEW_ARRAY(A_TMP, int, 2 * w.now + 3), together = 0;        /* loads: words, by the end of stretches */
 	for (int i = 0; i < w.tiles.n; i++) {
 		const Held *h = &w.tiles.p[i];
 		lives[i] = h->life;
 		lives[i].words = words_of(fn, h);
 		lives[i].sinks = h->v->def && (h->v->def->code == OP_LOAD || h->v->def->code == OP_LOADS)
 			&& h->life.end == h->life.begin + 1;
-		if (!lives[i].sinks) continue;
-		int words = lives[i].words < COST_TOGETHER ? lives[i].words : COST_TOGETHER, *before = &loads[h->life.end];
-		if (*before && *before + words - COST_TOGETHER > together) together = *before + words - COST_TOGETHER;
-		*before += words;
 	}
 	int where;
 	Pressure p = { .words = stretches_most(lives, w.tiles.n, w.now, &where) };
-	p.together = together;
+	p.together = loaded_beside(&w, lives);
 	p.at = where ? w.first.p[where - 1] : NULL;
 	p.regs = p.words + COST_AROUND + (w.math && w.stores ? COST_FOR_MATH : 0) + (w.draws ? COST_FOR_RANDOM : 0);
 	p.taken = p.regs + (w.scans ? COST_FOR_SCAN : 0) + (w.sorts ? COST_FOR_SORT : 0);
