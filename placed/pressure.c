@@ -155,7 +155,8 @@ static void walk(Walk *w, const IrBlock *b)
 	for (const Op *op = b->first; op; op = op->next) walk_op(w, op);
 }
 
-/* Words of tiles that are loaded for the stretch in which another is loaded, too; of each no more than ptxas loads ahead. */
+/* Words of tiles that are loaded for the stretch in which another is loaded, too; of each no more than ptxas loads
+ * ahead. */
 static int loaded_beside(const Walk *w, const Life *lives)
 {
 	int *loaded = NEW_ARRAY(A_TMP, int, 2 * w->now + 3), most = 0;  /* by the end of a life */
