@@ -97,11 +97,11 @@ static bool suits(const Fn *fn, const Op *op)
 		for (int i = 0; i < op->nin; i++)
 			if (!is_partial(fn, ir_in(op, i))) return false;
 		return !op_broadcasts(op);
-	case OP_SORT: return !peel_phase_of(fn);
+	case OP_SORT: return true;
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0 && !one_thread_reads(op);
 	case OP_SCATTER: case OP_TO_SCALAR: return type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
 	case OP_LOAD: case OP_STORE: return type_is_tile(ir_accessed(op)->type);
-	case OP_PHASE: return true;
+	case OP_PHASE: return !rows_are_sorted(fn);
 	default: return op_is_scan(op) || op_has(op, OPF_POINTWISE | OPF_UNIFORM | OPF_STEP);
 	}
 }

@@ -304,8 +304,10 @@ static void note_access(Places *p, const Op *op)
 	const Val *v = ir_accessed(op);
 	int k = 0;
 	if (!v || !is_tile(v)) return;
-	while (k < p->accessed.n && p->accessed.p[k] != v->type) k++;
-	if (k == p->accessed.n) vec_push(A_TMP, &p->accessed, v->type);
+	bool known = (op->code == OP_LOAD || op->code == OP_STORE) && v->type->rank == ir_in(op, 0)->type->rank;
+	Accessed a = { v->type, known ? fast_axis(p->fn, ir_in(op, 0)) : -1 };
+	while (k < p->accessed.n && (p->accessed.p[k].t != a.t || p->accessed.p[k].fast != a.fast)) k++;
+	if (k == p->accessed.n) vec_push(A_TMP, &p->accessed, a);
 	if (op->code != OP_LOAD) return;
 	if (place_depth(op) > p->deepest) p->deepest = place_depth(op);
 	if (type_log2_size(v->type) > p->largest) p->largest = type_log2_size(v->type);

@@ -4,6 +4,9 @@
 #include "base/worklist.h"
 #include "lower/placed.h"
 
+/* A tile that is loaded or stored, and the axis along which its elements are adjacent in memory; -1: that is not known. */
+typedef struct Accessed { const Type *t; int fast; } Accessed;
+
 typedef struct Places {
 	Fn *fn;
 	const LowerCx *cx;
@@ -14,7 +17,7 @@ typedef struct Places {
 	bool changed;
 	int deepest;            /* how many loops lie around the innermost load of a tile */
 	int largest;            /* log2 of the elements of the largest tile that is loaded */
-	VEC(const Type *) accessed;     /* types of tiles that are loaded or stored, each once */
+	VEC(Accessed) accessed;         /* each once */
 	bool placed_loads;      /* all loads have layouts */
 	Overlap overlap;        /* loads that overlap */
 	VEC(Op *) ops;          /* in pre-order */

@@ -58,7 +58,8 @@ static Val *view_of(const Op *op) { return ir_in(op, 0); }
 static bool shares_run(const Places *p, const Type *t)
 {
 	for (int i = 0; i < p->accessed.n; i++)
-		if (elem_log2(p->accessed.p[i]->elem) > elem_log2(t->elem) && type_same_shape(p->accessed.p[i], t)) return true;
+		if (elem_log2(p->accessed.p[i].t->elem) > elem_log2(t->elem) && type_same_shape(p->accessed.p[i].t, t))
+			return true;
 	return false;
 }
 
@@ -167,11 +168,26 @@ static bool same_needs(Places *p, const Op *op, int i, Lay *l)
 }
 
 /* ---- scans and sorts, which meet the elements along an axis in their order ---- */
+/* A scan's own layout: as the access of a tile of its shape that moves the smallest elements asks for. */
+static Lay scanned(const Places *p, const Op *op)
+{
+	const Type *t = ir_in(op, 0)->type;
+	Accessed smallest = { .t = NULL };
+	for (int i = 0; i < p->accessed.n; i++) {
+		Accessed a = p->accessed.p[i];
+		if (a.fast < 0 || !type_same_shape(a.t, t)) continue;
+		if (!smallest.t || elem_log2(a.t->elem) < elem_log2(smallest.t->elem)) smallest = a;
+	}
+	if (!smallest.t) smallest = (Accessed){ t, t->rank - 1 };
+	int vec = p->threads.piece - elem_log2(smallest.t->elem);
+	return lay_scan(op, smallest.fast, vec < 0 ? 0 : vec, p->threads);
+}
+
 static void scan_forward(Places *p, Op *op)
 {
 	bool (*walks)(const Op *, Lay) = op_is_scan(op) ? scan_walks : sort_walks;
 	Val *x = ir_in(op, 0);
-	Lay l = place_known(p, x) && walks(op, place_lay(p, x)) ? place_lay(p, x) : lay_scan(op, p->fn, p->threads);
+	Lay l = place_known(p, x) && walks(op, place_lay(p, x)) ? place_lay(p, x) : scanned(p, op);
 	for (int i = 0; i < op->nout; i++) place_give(p, op->out[i], l);
 }
 

@@ -103,7 +103,8 @@ bool scan_walks(const Op *op, Lay l);           /* and does with little shared m
 int scan_values(const Op *op);                  /* tiles scanned together */
 int scan_slot(const Op *op, int value);         /* bytes of a value's total in shared memory */
 int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of its first */
-Lay lay_scan(const Op *op, const Fn *fn, Threads n);    /* what it chooses for free operands */
+/* what it chooses for free operands, of which 1 << vec elements along axis `fast` are accessed at once */
+Lay lay_scan(const Op *op, int fast, int vec, Threads n);
 
 /* ---- sorts: sort.c ---- */
 /* A key: the bits of an element, above `low` bits that tell equal ones apart, in so many words of 32 bits. chunk: keys

@@ -114,30 +114,11 @@ static Lay along(const Type *t, int axis, int fast, int vec, Threads all)
 	return d.l;
 }
 
-/* The access of a tile of this shape that moves the smallest elements says how many make 16
- * bytes, and which are adjacent. */
-typedef struct Moved { const Type *t; const Fn *fn; int fast, bytes; } Moved;
-
-static void look_at(void *ctx, Op *op)
-{
-	Moved *m = ctx;
-	if (op->code != OP_LOAD && op->code != OP_STORE) return;
-	const Val *view = ir_in(op, 0);
-	const Type *t = op->code == OP_LOAD ? op->out[0]->type : ir_in(op, op->nin - 1)->type;
-	if (!type_is_tile(t) || !type_same_shape(t, m->t) || t->rank != view->type->rank) return;
-	if (m->bytes && elem_bytes(t->elem) >= m->bytes) return;
-	m->fast = fast_axis(m->fn, view);
-	m->bytes = elem_bytes(t->elem);
-}
-
-Lay lay_scan(const Op *op, const Fn *fn, Threads n)
+Lay lay_scan(const Op *op, int fast, int vec, Threads n)
 {
 	const Type *t = ir_in(op, 0)->type;
 	int axis = ir_axis(op);
-	Moved m = { t, fn, t->rank - 1, 0 };
-	ir_walk(fn->body, look_at, &m);
-	int vec = n.piece - log2_of(m.bytes ? m.bytes : elem_bytes(t->elem));
-	Lay l = along(t, axis, m.fast, imin(vec < 0 ? 0 : vec, VEC_MOST), n);
+	Lay l = along(t, axis, fast, imin(vec, VEC_MOST), n);
 	return scan_walks(op, l) ? l : along(t, axis, axis, 0, n);
 }
 
