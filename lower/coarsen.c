@@ -71,16 +71,14 @@ static void look_at_access(Coarse *c, const Op *op)
 	c->cut |= run < LINE_LOG2;
 }
 
-static void look_at_overlap(Coarse *c, const Op *op)
+static void look_at_overlap(void *ctx, const Op *x, const Op *y)
 {
-	int a = widen_access(c->w, op);
-	if (a < 0 || a == fast_axis(c->w->fn, ir_in(op, 0))) return;
-	for (const Op *o = op->next; o; o = o->next) {
-		if (!loads_overlap(op, o)) continue;
-		int64_t by = load_offset(o, a) - load_offset(op, a), extent = type_extent(op->out[0]->type, a);
-		if (by < 0) by = -by;
-		if (by * c->extent > c->far * extent || !c->extent) c->far = by, c->extent = extent;
-	}
+	Coarse *c = ctx;
+	int a = widen_access(c->w, x);
+	if (a < 0 || a == fast_axis(c->w->fn, ir_in(x, 0))) return;
+	int64_t by = load_offset(y, a) - load_offset(x, a), extent = type_extent(x->out[0]->type, a);
+	if (by < 0) by = -by;
+	if (by * c->extent > c->far * extent || !c->extent) c->far = by, c->extent = extent;
 }
 
 static void look_at(void *ctx, Op *op)
@@ -93,7 +91,6 @@ static void look_at(void *ctx, Op *op)
 	c->works |= op_is_reduce(op) || op_is_scan(op);
 	c->turns |= op->code == OP_PERMUTE && type_is_tile(op->out[0]->type);
 	if (op->code == OP_LOAD || op->code == OP_STORE) look_at_access(c, op);
-	if (op->code == OP_LOAD && type_is_tile(op->out[0]->type)) look_at_overlap(c, op);
 }
 
 /* log2 of how many tile blocks one is to be. */
@@ -108,9 +105,7 @@ static int wanted(const Coarse *c)
 	return n;
 }
 
-enum { NEXT = 512 };    /* operations after a load in which another one is looked for that overlaps it */
-
-/* Short runs or overlapping loads: without either, whatever the axis, no neighbours are wanted. */
+/* Short runs: without them or overlapping loads, whatever the axis, no neighbours are wanted. */
 static void find_reason(void *ctx, Op *op)
 {
 	bool *found = ctx;
@@ -119,9 +114,6 @@ static void find_reason(void *ctx, Op *op)
 	int a = fast_axis(op->parent->fn, ir_in(op, 0));
 	if (!type_is_tile(t)) return;
 	*found = a < t->rank && t->log2[a] + elem_log2(t->elem) < ROW;
-	if (op->code == OP_STORE) return;
-	int left = NEXT;
-	for (const Op *o = op->next; o && left-- && !*found; o = o->next) *found = loads_overlap(op, o);
 }
 
 /* ---- transpositions ---- */
@@ -237,14 +229,14 @@ static bool coarsen_fn(Fn *fn)
 	if (fn->ordered || hints) return false;
 	ir_walk(fn->body, find_product, &products);
 	ir_walk(fn->body, find_reason, &reason);
-	if (products) return false;
-	if (!reason) return false;
+	if (products || (!reason && !overlaps_any(fn))) return false;
 	bool turned = is_turned(fn), changed = turned && join_turned(fn);
 	for (int axis = 0; axis < fn->ngrid; axis++) {
 		Widen w;
 		if (!widen_plan(&w, fn, axis)) continue;
 		Coarse c = { .w = &w, .turned = turned };
 		ir_walk(fn->body, look_at, &c);
+		overlaps_walk(fn, look_at_overlap, &c);
 		changed |= join(&w, fn, axis, wanted(&c));
 	}
 	return changed;

@@ -531,13 +531,6 @@ static void find_math(void *ctx, Op *op)
 	*(bool *)ctx |= op_has(op, OPF_MATH | OPF_RANDOM) && op->nout && type_is_tile(op->out[0]->type);
 }
 
-static void find_overlap(void *ctx, Op *op)
-{
-	bool *found = ctx;
-	for (const Op *o = op->next; o && op->code == OP_LOAD && type_is_tile(op->out[0]->type) && !*found; o = o->next)
-		*found = loads_overlap(op, o);
-}
-
 /* Groups of elements of less than 4 bytes lie along the last axis of more than one. */
 static bool choose_group(Flat *f)
 {
@@ -551,7 +544,7 @@ static bool choose_group(Flat *f)
 
 Fn *flat_version(const Fn *of, const LowerCx *cx, bool short_rows, const Sym **guard, bool *by_vectors)
 {
-	bool hints = ir_hints_threads(of), math = false, overlap = false;
+	bool hints = ir_hints_threads(of), math = false;
 	if (cx->o->checked || hints || of->ordered || has_steps(of, cx)) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	ir_number(fn);
@@ -560,8 +553,7 @@ Fn *flat_version(const Fn *of, const LowerCx *cx, bool short_rows, const Sym **g
 	flat_learn_extents(&f);
 	if (!flat_suits(&f) || !choose_group(&f)) return NULL;
 	ir_walk(fn->body, find_math, &math);
-	if (short_rows) ir_walk(fn->body, find_overlap, &overlap);
-	if (overlap) return NULL;       /* what a thread of a tile reads once for several elements */
+	if (short_rows && overlaps_any(fn)) return NULL;       /* what a thread of a tile reads once for several elements */
 	*guard = is_narrow(&f, math || short_rows);
 	f.all = sym_const(1);
 	for (int a = 0; a < f.rank; a++) f.all = sym_mul(f.all, f.extent[a]);

@@ -39,7 +39,11 @@ typedef struct Narrow {
 
 /* overlaps: loads that share elements, which a thread reads once if it has neighbours along several axes, or gathers
  * that may; math: functions of tiles; looks_up: single elements, such as indices */
-typedef struct Look { const Op *store; bool suits, overlaps, math, looks_up; } Look;
+typedef struct Look {
+	const Op *store;
+	bool suits, overlaps, math, looks_up;
+	bool *gathered;         /* by Val id: views */
+} Look;
 
 static void look_at(void *ctx, Op *op)
 {
@@ -50,17 +54,19 @@ static void look_at(void *ctx, Op *op)
 	if (op->code == OP_STORE && type_is_tile(ir_accessed(op)->type)
 		&& (!l->store || type_log2_size(ir_accessed(op)->type)
 		> type_log2_size(ir_accessed(l->store)->type))) l->store = op;
-	for (const Op *o = op->next; o && op->code == OP_LOAD && type_is_tile(op->out[0]->type) && !l->overlaps;
-		o = o->next) l->overlaps = loads_overlap(op, o);
-	bool gathers = op->code == OP_GATHER && type_is_tile(op->out[0]->type);
-	for (const Op *o = op->next; o && gathers && !l->overlaps; o = o->next)
-		l->overlaps = o->code == OP_GATHER && type_is_tile(o->out[0]->type) && ir_in(o, 0) == ir_in(op, 0);
+	if (op->code != OP_GATHER || !type_is_tile(op->out[0]->type)) return;
+	bool *gathered = &l->gathered[ir_in(op, 0)->id];
+	l->overlaps |= *gathered;
+	*gathered = true;
 }
 
 static Look look(const Fn *fn)
 {
-	Look l = { .suits = true };
+	ArenaMark mark = arena_mark(A_TMP);
+	Look l = { .suits = true, .overlaps = overlaps_any(fn), .gathered = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	ir_walk(fn->body, look_at, &l);
+	arena_release(A_TMP, mark);
+	l.gathered = NULL;
 	return l;
 }
 

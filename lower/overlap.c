@@ -73,6 +73,32 @@ static Groups groups_of(IrBlock *b)
 	return r;
 }
 
+static void pairs_of(IrBlock *b, void (*each)(void *, const Op *, const Op *), void *ctx)
+{
+	Groups all = groups_of(b);
+	for (int i = 0; i < all.n; i++)
+		for (int k = 1; k < all.p[i]->n; k++)
+			for (int j = 0; j < k; j++) each(ctx, all.p[i]->op[j], all.p[i]->op[k]);
+	for (const Op *op = b->first; op; op = op->next)
+		for (int i = 0; i < op->nregion; i++) pairs_of(op->region[i], each, ctx);
+}
+
+void overlaps_walk(const Fn *fn, void (*each)(void *, const Op *, const Op *), void *ctx)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	pairs_of(fn->body, each, ctx);
+	arena_release(A_TMP, mark);
+}
+
+static void find_pair(void *ctx, const Op *x, const Op *y) { *(bool *)ctx = x != y; }
+
+bool overlaps_any(const Fn *fn)
+{
+	bool found = false;
+	overlaps_walk(fn, find_pair, &found);
+	return found;
+}
+
 /* ---- patches ---- */
 
 /* Is a patch worth it: a quarter fewer elements to read, and few enough for registers? */

@@ -33,6 +33,9 @@ typedef struct Overlap {
 Overlap overlap_of(const Fn *fn);
 int64_t load_offset(const Op *op, int axis);
 bool loads_overlap(const Op *x, const Op *y);  /* two loads of tiles that lie a constant apart, of what nobody writes */
+/* Pairs of loads of one block that overlap, the earlier first; not of loads with many others between them. */
+void overlaps_walk(const Fn *fn, void (*each)(void *, const Op *, const Op *), void *ctx);
+bool overlaps_any(const Fn *fn);
 Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjacent along these axes */
 /* ---- pack.c ---- */
 enum { PACK_WARPS = 3 };                        /* log2 of the most warps of a thread block */

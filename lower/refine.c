@@ -27,12 +27,17 @@ static void limit(void *ctx, Op *op)
 	if (a < 0) return;
 	bool run = a == fast_axis(f->w->fn, ir_in(op, 0));
 	int least = run ? COST_RUN_LEAST - elem_log2(t->elem) : 0;
-	for (const Op *o = op->next; o && !run && op->code == OP_LOAD; o = o->next) {
-		if (!loads_overlap(op, o)) continue;
-		int64_t by = load_offset(o, a) - load_offset(op, a);
-		while ((int64_t)1 << least < COST_ENOUGH_ROWS * (by < 0 ? -by : by) && least < TILE_LOG2) least++;
-	}
 	if (t->log2[a] - least < f->most) f->most = t->log2[a] - least;
+}
+
+static void limit_overlap(void *ctx, const Op *x, const Op *y)
+{
+	Fine *f = ctx;
+	int a = widen_access(f->w, x), least = 0;
+	if (a < 0 || a == fast_axis(f->w->fn, ir_in(x, 0))) return;
+	int64_t by = load_offset(y, a) - load_offset(x, a);
+	while ((int64_t)1 << least < COST_ENOUGH_ROWS * (by < 0 ? -by : by) && least < TILE_LOG2) least++;
+	if (x->out[0]->type->log2[a] - least < f->most) f->most = x->out[0]->type->log2[a] - least;
 }
 
 static void look_at(void *ctx, Op *op)
@@ -55,6 +60,7 @@ static bool refine_axis(Fn *fn, int axis)
 	int n = f.largest - (f.turns ? COST_TRANSPOSED_MOST : COST_REFINED_MOST);
 	if (f.works || n <= 0 || !widen_plan(&w, fn, axis)) return false;
 	ir_walk(fn->body, limit, &f);
+	overlaps_walk(fn, limit_overlap, &f);
 	if (n > f.most) n = f.most;
 	while (n > 0 && !widen_parts(&w, n)) n--;
 	if (n <= 0) return false;
