@@ -4,7 +4,7 @@
 #include "base/worklist.h"
 #include "lower/placed.h"
 
-/* A tile that is loaded or stored, and the axis along which its elements are adjacent in memory; -1: that is not known. */
+/* A tile that is loaded or stored, and the axis along which its elements are adjacent in memory; -1: unknown. */
 typedef struct Accessed { const Type *t; int fast; } Accessed;
 
 typedef struct Places {
