@@ -66,6 +66,18 @@ bool rule_narrows(Elem from, Elem to)
 	return elem_rows[to].digits < elem_rows[from].digits;
 }
 
+bool rule_keeps(const Op *op)
+{
+	Elem from = op->code == OP_CAST ? ir_in(op, 0)->type->elem : EL_F32;
+	return elem_is_integral(from) && !rule_narrows(from, op->out[0]->type->elem);
+}
+
+const Val *rule_kept(const Val *v)
+{
+	while (v->def && (v->def->code == OP_BROADCAST || rule_keeps(v->def))) v = ir_in(v->def, 0);
+	return v;
+}
+
 bool rule_converts(Elem from, Elem to)
 {
 	if (elem_is_ptr(from)) return to == EL_BOOL || !rule_narrows(from, to);

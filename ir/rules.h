@@ -37,6 +37,8 @@ typedef struct Ruling {
 /* ---- element types ---- */
 bool rule_common(Elem a, Elem b, Elem *common);         /* arithmetic common type; pointers: equal, or one is void */
 bool rule_narrows(Elem from, Elem to);                  /* no implicit conversion in assignment, argument, store */
+bool rule_keeps(const Op *op);          /* a conversion that gives every whole number as it is */
+const Val *rule_kept(const Val *v);     /* before broadcasts and such conversions */
 bool rule_converts(Elem from, Elem to);  /* explicit conversion exists: numeric to numeric, pointer to bool */
 
 /* ---- shapes ---- */

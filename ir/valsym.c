@@ -120,6 +120,7 @@ static const Sym *element_of_op(ValSyms *b, const Op *op, const Sym *const *plac
 	case OP_CAST:
 		if (!elem_is_int(ir_in(op, 0)->type->elem)) return NULL;
 		x = element(b, ir_in(op, 0), place, left);
+		if (x && ir_int(op, AT_OVERFLOW, 0) && !fits(b, x, t->elem)) return NULL;   /* the limit, perhaps */
 		if (!x || elem_bytes(t->elem) <= elem_bytes(ir_in(op, 0)->type->elem)) return x;
 		return fits(b, x, ir_in(op, 0)->type->elem) ? x : NULL;     /* else its sign, or zeros, are what is added */
 	case OP_ADD: case OP_SUB: case OP_MUL:

@@ -8,6 +8,8 @@
  * A load is repeated if everything it depends on is the same, apart from the loops' counters, and if nobody writes the
  * tensor in between, except that the later loop may store the slice after loading it. */
 #include "base/diag.h"
+#include "ir/fold.h"
+#include "ir/rules.h"
 #include "lower/placed.h"
 
 enum {
@@ -20,12 +22,14 @@ typedef struct Reload { Op *load; Loop in; } Reload;
 typedef struct Held { Op *load; Loop in; VEC(Reload) reloads; int64_t bytes; } Held;
 typedef struct Keep { Fn *fn; VEC(Loop) loops; VEC(Held) held; } Keep;
 
-/* A constant that v is not above. */
+/* A constant that v is not above: what is at most n without a sign is so in every type that has n. */
 static bool known_bound(const Val *v, Num *n)
 {
-	while (v->def && v->def->code == OP_CAST) v = ir_in(v->def, 0);
-	if (v->def && v->def->code == OP_MIN) v = ir_in(v->def, 1);
-	return ir_const_value(v, n);
+	const Val *to = rule_kept(v), *x = to;
+	if (to->def && to->def->code == OP_CAST && elem_class_in(ir_in(to->def, 0)->type->elem, 1u << EC_UINT))
+		x = ir_in(to->def, 0);
+	const Val *least = x->def && x->def->code == OP_MIN ? ir_in(x->def, 1) : x;
+	return ir_const_value(least, n) && (x == to || fold_fits(*n, x->type->elem, to->type->elem));
 }
 
 static bool counts_from_0(const Op *op, int64_t *iterations)

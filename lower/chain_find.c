@@ -9,6 +9,7 @@
  * kernel only reads: those of each iteration, and those from before the loop, which are held. Tile blocks that differ
  * in what is held, along one axis of the grid, share what iterations load. */
 #include "base/diag.h"
+#include "ir/rules.h"
 #include "lower/chain.h"
 
 static const Type *tile_of(const Val *v) { return type_is_tile(v->type) ? v->type : NULL; }
@@ -32,7 +33,7 @@ static bool is_transposition(const Op *op)
 static const Sym *known(const Val *v)
 {
 	Num n;
-	if (v->def && v->def->code == OP_CAST) return known(ir_in(v->def, 0));
+	v = rule_kept(v);
 	if (v->def && v->def->code == OP_LAUNCH) return ir_attr(v->def, AT_SYM)->u.sym;
 	return ir_const_value(v, &n) && type_is_scalar(v->type) ? sym_const(n.i) : NULL;
 }

@@ -9,6 +9,7 @@
  * iteration often needs it. */
 #include "base/diag.h"
 #include "base/machine.h"
+#include "ir/rules.h"
 #include "lower/placed.h"
 
 enum {
@@ -26,7 +27,7 @@ bool is_outside(const Val *v, const Op *loop)
 static bool is_counter(const Val *v, const Op *loop, int depth)
 {
 	if (v == loop->region[0]->args.p[0]) return true;
-	return depth && v->def && v->def->code == OP_CAST && is_counter(ir_in(v->def, 0), loop, depth - 1);
+	return depth && v->def && rule_keeps(v->def) && is_counter(ir_in(v->def, 0), loop, depth - 1);
 }
 
 static void mark(Fn *fn, const Op *loop, Op *op)

@@ -16,6 +16,7 @@
  * more by instructions than they gain (bench/notes/rows.md). Within one thread block a second barrier costs little. */
 #include "base/diag.h"
 #include "ir/fold.h"
+#include "ir/rules.h"
 #include "lower/rebase.h"
 #include "lower/strip.h"
 
@@ -73,16 +74,10 @@ static bool is_made_of(const Val *v, const Op *op, int depth)
 	return false;
 }
 
-static const Val *uncast(const Val *v)
-{
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST)) v = ir_in(v->def, 0);
-	return v;
-}
-
 /* The operand beside the constant n. */
 static const Val *beside(const Val *v, OpCode code, int64_t n)
 {
-	const Op *op = uncast(v)->def;
+	const Op *op = rule_kept(v)->def;
 	Num k;
 	for (int i = 0; op && op->code == code && i < 2; i++)
 		if (ir_const_value(ir_in(op, i), &k) && k.i == n) return ir_in(op, 1 - i);
@@ -97,13 +92,13 @@ static bool is_end(const Val *v, const Val *index, int64_t n, const Sym *extent)
 	bool first = ir_const_value(index, &k) && !k.i;
 	const Val *rest = first ? v : beside(v, OP_MIN, n), *from;
 	if (!first && !(rest && (rest = beside(rest, OP_MAX, 0)))) return false;
-	const Op *sub = uncast(rest)->def;
+	const Op *sub = rule_kept(rest)->def;
 	if (!first) {
 		if (!sub || sub->code != OP_SUB || !(from = beside(ir_in(sub, 1), OP_MUL, n))) return false;
-		if (uncast(from) != uncast(index)) return false;
+		if (rule_kept(from) != rule_kept(index)) return false;
 		rest = ir_in(sub, 0);
 	}
-	rest = uncast(rest);
+	rest = rule_kept(rest);
 	const IrAttr *sym = rest->def && rest->def->code == OP_LAUNCH ? ir_attr(rest->def, AT_SYM) : NULL;
 	return sym && sym->u.sym == extent;
 }

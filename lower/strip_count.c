@@ -112,7 +112,7 @@ Val *strip_count(Slicer *s, Builder *b, int level)
 {
 	const StripPlan *p = &s->p;
 	const Sym *extent = common_extent(p);
-	const Type *wide = type_scalar(EL_I64);
+	const Type *wide = type_scalar(EL_U64);         /* so whatever the minimum becomes is not above it */
 	int64_t all = (int64_t)1 << s->log2, size = 0;
 	for (int i = 0; i < p->n && extent; i++) {
 		const StripOp *o = &p->ops[i];
@@ -123,7 +123,7 @@ Val *strip_count(Slicer *s, Builder *b, int level)
 	}
 	if (!extent || !size || all < 2) return ir_const_int(b, type_scalar(EL_I32), all);
 	if (s->count) return s->count;
-	Val *more = ir_const_int(b, wide, 2 * size - 1), *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_I64, extent),
+	Val *more = ir_const_int(b, wide, 2 * size - 1), *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_U64, extent),
 		more);
 	n = ir_binary(b, OP_DIV, wide, n, ir_const_int(b, wide, size));
 	n = ir_binary(b, OP_MIN, wide, n, ir_const_int(b, wide, all));

@@ -26,7 +26,7 @@ static bool ask_multiple(const Sym **guard, const Val *v, int64_t n, int steps)
 	if (!v->def || steps == 0 || !elem_is_int(v->type->elem)) return false;
 	switch (v->def->code) {
 	case OP_LAUNCH: ask_multiple_of(guard, ir_attr(v->def, AT_SYM)->u.sym, n); return true;
-	case OP_CAST: return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1);
+	case OP_CAST: return keeps_multiples(v->def) && ask_multiple(guard, ir_in(v->def, 0), n, steps - 1);
 	case OP_ADD: case OP_SUB: case OP_MIN: case OP_MAX:
 		return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1)
 			&& ask_multiple(guard, ir_in(v->def, 1), n, steps - 1);

@@ -19,6 +19,7 @@
 #include "lower/widen_write.h"
 
 #include "base/diag.h"
+#include "ir/rules.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"
 
@@ -557,7 +558,7 @@ static Val *divided(const Widen *w, Builder *b, Val *v, int log2)
 		Val *part = divided(w, b, x, log2);
 		return part && b ? ir_binary(b, op->code, v->type, part, y) : part;
 	}
-	if (op->code != OP_CAST) return NULL;
+	if (!rule_keeps(op)) return NULL;
 	Val *part = divided(w, b, x, log2);
 	if (!part || !b) return part;
 	Val *r = ir_unary(b, OP_CAST, v->type, part);

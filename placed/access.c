@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "ir/monoid.h"
+#include "ir/rules.h"
 
 /* ---- global memory ---- */
 bool index_never_below(const Val *v)
@@ -13,9 +14,7 @@ bool index_never_below(const Val *v)
 		const Op *o = v->block ? v->block->owner : NULL;
 		return o && o->code == OP_FOR && v->index == 0 && index_never_below(ir_in(o, 0));
 	}
-	return v->def->code == OP_BID || (v->def->code == OP_CAST
-		&& elem_bytes(v->type->elem) >= elem_bytes(ir_in(v->def, 0)->type->elem)
-		&& index_never_below(ir_in(v->def, 0)));
+	return v->def->code == OP_BID || (rule_keeps(v->def) && index_never_below(ir_in(v->def, 0)));
 }
 
 static int64_t number_of(const Op *op, AttrKey key, int a, int64_t dflt)
@@ -240,6 +239,11 @@ int64_t sym_multiple(const Sym *s)
 	return r;
 }
 
+bool keeps_multiples(const Op *op)
+{
+	return rule_keeps(op) || (op->code == OP_CAST && !ir_int(op, AT_OVERFLOW, 0));
+}
+
 int64_t access_multiple(const Val *v)
 {
 	Num n;
@@ -252,7 +256,7 @@ int64_t access_multiple(const Val *v)
 		return r < 1 << 16 ? r : 1 << 16;
 	}
 	if (v->def && v->def->code == OP_LAUNCH) return sym_multiple(ir_attr(v->def, AT_SYM)->u.sym);
-	if (v->def && v->def->code == OP_CAST) return access_multiple(ir_in(v->def, 0));
+	if (v->def && keeps_multiples(v->def)) return access_multiple(ir_in(v->def, 0));
 	return 1;
 }
 

@@ -55,6 +55,7 @@ bool index_never_below(const Val *v);           /* 0 */
  * along axis a, but for {offsets}. */
 int64_t sym_multiple(const Sym *s);
 int64_t access_multiple(const Val *v);
+bool keeps_multiples(const Op *op);             /* a conversion after which the same powers of two divide a number */
 int64_t access_origin_multiple(const Op *op, const AccessPlan *x, int a);
 uint32_t piece_bits(const uint8_t *bit, int vec);       /* as a set of register bits */
 /* what element k of a vector adds to the vector's register */

@@ -3,14 +3,9 @@
 #include "ir/rules.h"
 #include "placed/placed.h"
 
-/* A conversion that may wrap is not followed. */
 const Sym *launched_sym(const Val *v)
 {
-	while (v->def && (v->def->code == OP_BROADCAST || v->def->code == OP_CAST)) {
-		const Val *x = ir_in(v->def, 0);
-		if (!elem_is_integral(x->type->elem) || rule_narrows(x->type->elem, v->type->elem)) break;
-		v = x;
-	}
+	v = rule_kept(v);
 	return v->def && v->def->code == OP_LAUNCH ? ir_attr(v->def, AT_SYM)->u.sym : NULL;
 }
 
