@@ -130,33 +130,34 @@ static void print_run_of(EntryText *t, const HostStmt *s, const Fn *fn)
 	out_puts(t->o, ir_steps(&t->l->m->steps, fn) ? "ct_work, stream)" : "stream)");
 }
 
-/* "!ct_fits_f(x, n, 0)", or 1 where nothing is asked. */
-static void print_asks(EntryText *t, const HostStmt *s, const Fn *fn)
+static void print_and(Out *o, bool first)
 {
-	if (!fits_asked(t->l, fn)) {
-		out_puts(t->o, "1");
-		return;
-	}
+	if (!first) out_puts(o, " && ");
+}
+
+/* " && !ct_fits_f(x, n, 0)", nothing where nothing is asked; first: without the sign. Is there a condition now? */
+static bool print_asks(EntryText *t, const HostStmt *s, const Fn *fn, bool first)
+{
+	if (!fits_asked(t->l, fn)) return !first;
+	print_and(t->o, first);
 	out_printf(t->o, "!ct_fits_%s(", fn->name);
 	print_args_of(t, s, fn);
 	out_puts(t->o, "0)");
+	return true;
 }
 
-static void print_try(EntryText *t, const HostStmt *s, const Fn *fn)
+/* Those of a rule, after what stands there; is there a condition now? */
+static bool print_conditions(Out *o, const LaunchRule *r, bool first)
 {
-	print_asks(t, s, fn);
-	out_puts(t->o, ") ");
-	print_run_of(t, s, fn);
-	out_puts(t->o, ";\n");
-}
-
-static void print_conditions(Out *o, const LaunchRule *r)
-{
-	if (r->arch)
-		out_printf(o, "ct_on_arch(%d) && ", (int)strtol(r->arch + (strncmp(r->arch, "sm_", 3) ? 0 : 3), NULL, 10));
-	if (!r->cond) return;
+	if (r->arch) {
+		print_and(o, first);
+		out_printf(o, "ct_on_arch(%d)", (int)strtol(r->arch + (strncmp(r->arch, "sm_", 3) ? 0 : 3), NULL, 10));
+		first = false;
+	}
+	if (!r->cond) return !first;
+	print_and(o, first);
 	host_expr(o, r->cond);
-	out_puts(o, " && ");
+	return true;
 }
 
 /* The cheapest of the variants whose rules have a cost: ct_best is its number. */
@@ -172,9 +173,9 @@ static bool print_cheapest(EntryText *t, const HostStmt *s)
 		out_puts(o, "{\n\tconst int64_t ct_cost = ");
 		host_expr(o, r->cost);
 		out_puts(o, ";\n\tif (");
-		print_conditions(o, r);
-		out_puts(o, "ct_cost < ct_least && ");
-		print_asks(t, s, s->u.launch.variants.p[r->variant].fn);
+		print_and(o, !print_conditions(o, r, true));
+		out_puts(o, "ct_cost < ct_least");
+		print_asks(t, s, s->u.launch.variants.p[r->variant].fn, false);
 		out_printf(o, ") ct_best = %d, ct_least = ct_cost;\n}\n", r->variant);
 	}
 	if (any) host_overflow(o, t->e->name, "the cost of a variant");
@@ -188,13 +189,22 @@ static bool priced(const HostStmt *s, int variant)
 	return false;
 }
 
-/* A line of a tune file. ct_on_arch(90) is the target's: whether the current device is of that architecture. */
-static void print_choice(EntryText *t, const HostStmt *s, int i, bool first)
+/* A variant that is tried after others: where the device is that of `rule`, a line of a tune file, or `best` is the
+ * number of the cheapest one, and where it accepts the call. ct_on_arch(90) is the target's: whether the current device
+ * is of that architecture. Does it end the list, since it asks for nothing? */
+static bool print_try(EntryText *t, const HostStmt *s, const Fn *fn, const LaunchRule *rule, int best, bool first)
 {
-	Out *o = t->o;
-	out_puts(o, first ? "if (" : "else if (");
-	print_conditions(o, &s->u.launch.rules.p[i]);
-	print_try(t, s, s->u.launch.variants.p[s->u.launch.rules.p[i].variant].fn);
+	EntryText in = *t;
+	in.o = out_new();
+	bool any = best >= 0;
+	if (any) out_printf(in.o, "ct_best == %d", best);
+	if (rule) any = print_conditions(in.o, rule, !any);
+	any = print_asks(&in, s, fn, !any);
+	if (!first) out_puts(t->o, "else ");
+	if (any) out_printf(t->o, "if (%s) ", out_take(in.o));
+	print_run_of(t, s, fn);
+	out_puts(t->o, ";\n");
+	return !any;
 }
 
 static bool same_instance(const Fn *x, const Fn *y)
@@ -234,24 +244,23 @@ static void print_variants(EntryText *t, const HostStmt *s)
 		out_puts(o, ") != 0) return ct_s;\n");
 		return;
 	}
-	bool costs = print_cheapest(t, s), first = true;
-	for (int i = 0; i < s->u.launch.rules.n; i++) {
-		if (s->u.launch.rules.p[i].cost) continue;
-		print_choice(t, s, i, first);
+	bool costs = print_cheapest(t, s), first = true, ends = false;
+	for (int i = 0; i < s->u.launch.rules.n && !ends; i++) {
+		const LaunchRule *r = &s->u.launch.rules.p[i];
+		if (r->cost) continue;
+		ends = print_try(t, s, s->u.launch.variants.p[r->variant].fn, r, -1, first);
 		first = false;
 	}
-	for (int i = 0; costs && i < n; i++) {
+	for (int i = 0; costs && i < n && !ends; i++) {
 		if (!priced(s, i)) continue;
-		out_printf(o, "%sif (ct_best == %d && ", first ? "" : "else ", i);
-		print_try(t, s, s->u.launch.variants.p[i].fn);
+		ends = print_try(t, s, s->u.launch.variants.p[i].fn, NULL, i, first);
 		first = false;
 	}
-	for (int i = 0; i < n; i++) {
-		out_puts(o, first ? "if (" : "else if (");
+	for (int i = 0; i < n && !ends; i++) {
+		ends = print_try(t, s, s->u.launch.variants.p[i].fn, NULL, -1, first);
 		first = false;
-		print_try(t, s, s->u.launch.variants.p[i].fn);
 	}
-	if (!one && fits_asked(t->l, last)) {   /* it says in words what even the last variant needs */
+	if (!one && !ends) {   /* it says in words what even the last variant needs */
 		out_printf(o, "else {\n\tchar ct_why[sizeof ctile_last_text];\n\tct_s = ct_fits_%s(", last->name);
 		print_args_of(t, s, last);
 		out_puts(o, "1);\n\tmemcpy(ct_why, ctile_last_text, sizeof ct_why);\n");

@@ -218,9 +218,9 @@ Str access_aligned(const Access *x)
 		if (a == x->fast) {
 			int64_t step = origin_multiple(x, a), off = x->offset[a];
 			if ((step * size) % bytes || (off * size) % bytes)
-				out_printf(o, " | (unsigned long long)ct_o%d * %lld", a, (long long)size);
+				out_printf(o, " | (unsigned long long)%s", cu_times(str_fmt("ct_o%d", a), size));
 		} else if ((x->v->multiple[a] * size) % bytes) {
-			out_printf(o, " | (unsigned long long)(%s) * %lld", x->v->str[a], (long long)size);
+			out_printf(o, " | %s", cu_times(str_fmt("(unsigned long long)(%s)", x->v->str[a]), size));
 		}
 	}
 	out_printf(o, ") & %d) == 0", bytes - 1);

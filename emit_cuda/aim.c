@@ -34,8 +34,9 @@ static void print_elements(const Access *x, const Op *load, const int *axis)
 	}
 	CuMap m = cu_map(x->l, f);
 	out_printf(g->o, "%s *const ct_row = %s;\n", elem_rows[e].cuda, row);
-	out_printf(g->o, "const int ct_r%d = (int)(((%s) - (unsigned int)((unsigned long long)ct_row / %d)%s) & %lld);\n",
-		f, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b")), bytes, str_fmt(" %% %d", LINE / bytes),
+	out_printf(g->o, "const int ct_r%d = (int)(((%s) - (unsigned int)(%s)%s) & %lld);\n",
+		f, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b")),
+		cu_quotient("(unsigned long long)ct_row", bytes), str_fmt(" %% %d", LINE / bytes),
 		(long long)type_extent(x->data->type, f) - 1);
 	for (int a = 0; a < x->rank; a++) {
 		Str c = str_fmt("ct_r%d", a), in = NULL;

@@ -225,6 +225,8 @@ Str cu_blocks_started(const Fn *fn) { return fn->fewer ? str_intern("ct_ranks") 
 
 const char *cu_thread(const Cu *g) { return g->fn->packed ? "ct_lane" : "threadIdx.x"; }
 
+Str cu_first_lane(const Cu *g) { return str_fmt("(threadIdx.x & %d)", 32 - g->fn->lanes); }
+
 void cu_sync(Cu *g)
 {
 	if (g->fn->short_rows && !g->fn->packed) out_puts(g->o, "if (ct_log2 < 5) __syncwarp(); else ");
@@ -325,6 +327,10 @@ Str cu_times(Str a, int64_t n)
 	return n == 1 ? operand(a) : str_fmt("%s * %lld", operand(a), (long long)n);
 }
 
+Str cu_quotient(Str a, int64_t n) { return n == 1 ? a : str_fmt("%s / %lld", a, (long long)n); }
+
+Str cu_shifted(Str a, int bits) { return bits ? str_fmt("%s >> %d", a, bits) : a; }
+
 Str cu_deposit(const char *var, uint32_t mask)
 {
 	uint32_t col[LAY_BITS];
@@ -418,7 +424,7 @@ static Str parity(const char *var, uint32_t mask)
 {
 	int bit = 0;
 	while (!(mask >> bit & 1)) bit++;
-	if (mask == (uint32_t)1 << bit) return str_fmt("(%s >> %d & 1)", var, bit);
+	if (mask == (uint32_t)1 << bit) return str_fmt("(%s & 1)", cu_shifted(var, bit));
 	return str_fmt("(__popc(%s & %u) & 1)", var, (unsigned)mask);
 }
 

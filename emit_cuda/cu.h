@@ -126,6 +126,7 @@ const char *cu_iteration(const Cu *g, Lay l, uint32_t skip);    /* in it: how ma
 /* The same for one statement, or cu_open, which follows where no block is *opened: the register's text. */
 Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
+Str cu_first_lane(const Cu *g);     /* in its warp, of a tile block that shares the warp with others (Fn.lanes) */
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
 /* XOR over the set bits of var of col[bit]; "0" if all are 0. */
 Str cu_linear(const char *var, int nbits, const uint32_t *col);
@@ -133,6 +134,9 @@ Str cu_xor(Str a, Str b);
 /* A sum and a product without what adds or multiplies nothing; brackets around a factor where it needs them. */
 Str cu_sum(Str a, Str b);
 Str cu_times(Str a, int64_t n);
+/* a / n and a >> bits, of an operand; itself where that changes nothing */
+Str cu_quotient(Str a, int64_t n);
+Str cu_shifted(Str a, int bits);
 Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
 /* places -> some number; by_lanes: registers beyond a vector count what lies ct_lanes further on; log2 of the most */
 typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp, by_lanes; } CuMap;

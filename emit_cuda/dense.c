@@ -102,7 +102,7 @@ static void print_taken(Cu *g, const Val *v, const CuMap *m, int n, const Run *r
 	Str reg[PIECE];
 	const char *type = words_type(n * r->size);
 	cu_loop(g, "ct_i", regs_of(v) / n);
-	out_printf(g->o, "const int ct_b = ct_i * %d;\n", n);
+	out_printf(g->o, "const int ct_b = %s;\n", cu_times("ct_i", n));
 	for (int i = 0; i < n; i++) reg[i] = cu_at(g, v, i ? str_fmt("ct_b + %d", i) : "ct_b");
 	out_printf(g->o, "const %s ct_w = *(const %s *)(ct_p + %s * %d);\n", type, type, cu_map_reg(m, "ct_b"), r->size);
 	words_unpack(g, e, n, "ct_w", reg);

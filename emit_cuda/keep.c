@@ -16,7 +16,7 @@ static Str open_place(Cu *g, const Op *op, const Val *v, Str *reg)
 	out_printf(g->o, "unsigned char *const ct_p = ct_smem + %lld + ((unsigned int)%s * %d + threadIdx.x) * %d;\n",
 		(long long)ir_int(op, AT_SLOT, 0), cu_scalar(g, ir_in(op, 0)), pieces * threads, bytes);
 	cu_loop(g, "ct_i", pieces);
-	out_printf(g->o, "const int ct_b = ct_i * %d;\n", n);
+	out_printf(g->o, "const int ct_b = %s;\n", cu_times("ct_i", n));
 	for (int i = 0; i < n; i++) reg[i] = cu_at(g, v, i ? str_fmt("ct_b + %d", i) : "ct_b");
 	return str_fmt("ct_p + ct_i * %d", threads * bytes);
 }

@@ -130,21 +130,39 @@ void version_params(CuKernel *k)
 	for (int i = 0; i < k->grids.n; i++) grid_params(k, i);
 }
 
+static void note_axis(void *axes, Op *op)
+{
+	if (op->code == OP_BID) *(unsigned *)axes |= 1u << ir_axis(op);
+}
+
+/* The axes of the grid along which operations ask for the block's index, a set. */
+static unsigned axes_asked(const Fn *fn)
+{
+	unsigned axes = 0;
+	ir_walk(fn->body, note_axis, &axes);
+	return axes;
+}
+
 /* Tile blocks are numbered along the kernel's sweep over the grid. Everything else of a block waits for its index, so
- * the launcher makes what a division by an extent takes (ct_divisor). */
+ * the launcher makes what a division by an extent takes (ct_divisor). Only what operations ask for is computed. */
 static void block_index(Cu *g, int grid)
 {
 	Out *o = g->o;
 	const Fn *fn = g->fn;
 	Str rest = fn->cluster ? str_fmt("blockIdx.x / %s", cu_blocks_started(fn))
 		: str_intern(fn->packed || rows_share(fn) ? "ct_block" : "blockIdx.x");
-	for (int i = 0; i < fn->ngrid; i++) {
+	unsigned asked = axes_asked(fn);
+	for (int i = 0; asked && i < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
+		bool wanted = asked >> a & 1;
+		asked &= ~(1u << a);
 		if (i + 1 == fn->ngrid) {
 			out_printf(o, "const unsigned int ct_bid%d = %s;\n", a, rest);
 		} else {
 			out_printf(o, "const unsigned int ct_rest%d = ct_div(%s, %s);\n", i, rest, of_axis("ct_d", a, grid));
-			out_printf(o, "const unsigned int ct_bid%d = %s - ct_rest%d * %s;\n", a, rest, i, of_axis("ct_g", a, grid));
+			if (wanted)
+				out_printf(o, "const unsigned int ct_bid%d = %s - ct_rest%d * %s;\n", a, rest, i,
+					of_axis("ct_g", a, grid));
 		}
 		rest = str_fmt("ct_rest%d", i);
 	}
@@ -176,7 +194,7 @@ static void lanes_index(Cu *g, Str blocks)
 	const char *some = fn->packed ? "" : "ct_log2 < 5 && ", *all = fn->packed ? "" : "ct_log2 == 5 || ";
 	out_printf(o, "if (%s(ct_at & ~((32u >> ct_log2) - 1)) >= %s) return;\n", some, blocks);
 	out_printf(o, "const bool ct_live = %sct_at < %s;\n", all, blocks);
-	out_printf(o, "const unsigned int ct_block = ct_live ? ct_at : %s - 1;\n", blocks);
+	if (axes_asked(fn)) out_printf(o, "const unsigned int ct_block = ct_live ? ct_at : %s - 1;\n", blocks);
 	if (!fn->shared_bytes) return;
 	out_puts(o, "extern __shared__ __align__(16) unsigned char ct_all_smem[];\n");
 	out_printf(o, "unsigned char *const ct_smem = ct_all_smem%s(threadIdx.x >> ct_log2) * %lld%s;\n",
@@ -219,13 +237,18 @@ static void thread_index(Cu *g, int grid)
 		return;
 	}
 	int lanes = fn_threads(fn).lanes;
-	out_printf(o, "const unsigned int ct_lane = threadIdx.x & %d, ct_warp = 0;\n", (1 << lanes) - 1);
-	out_printf(o, "const unsigned int ct_at = blockIdx.x * (blockDim.x >> %d) + (threadIdx.x >> %d);\n", lanes, lanes);
+	if (lanes) {
+		out_printf(o, "const unsigned int ct_lane = threadIdx.x & %d, ct_warp = 0;\n", (1 << lanes) - 1);
+		out_printf(o, "const unsigned int ct_at = blockIdx.x * (blockDim.x >> %d) + (threadIdx.x >> %d);\n", lanes,
+			lanes);
+	} else {
+		out_puts(o, "const unsigned int ct_lane = 0, ct_warp = 0;\n");
+		out_puts(o, "const unsigned int ct_at = blockIdx.x * blockDim.x + threadIdx.x;\n");
+	}
 	if (fn->lanes) {
 		out_printf(o, "if ((ct_at & ~%du) >= %s) return;\n", 32 / fn->lanes - 1, blocks);
 		out_printf(o, "const bool ct_live = ct_at < %s;\n", blocks);
-		out_printf(o, "const unsigned int ct_block = ct_live ? ct_at : %s - 1;\n", blocks);
-		out_printf(o, "const unsigned int ct_first = threadIdx.x & %d;\n", 32 - fn->lanes);
+		if (axes_asked(fn)) out_printf(o, "const unsigned int ct_block = ct_live ? ct_at : %s - 1;\n", blocks);
 	} else {
 		out_printf(o, "const unsigned int ct_block = ct_at;\nif (ct_block >= %s) return;\n", blocks);
 	}
@@ -289,8 +312,8 @@ static Str launch_bounds(const CuVersion *t, const EmitOptions *opt)
 	}
 	if (!same) return str_fmt("%s ? %d : 1, %s0", on, threads, out_take(least));
 	out_free(least);
-	return first > 0 ? str_fmt("%s ? %d : 1, %s ? %d : 1", on, threads, on, first)
-		: str_fmt("%s ? %d : 1", on, threads);
+	Str most = str_fmt("%s ? %d : 1", on, threads);
+	return first > 1 ? str_fmt("%s, %s ? %d : 1", most, on, first) : first == 1 ? str_fmt("%s, 1", most) : most;
 }
 
 typedef struct Sought { OpCode code; bool found; } Sought;

@@ -209,9 +209,10 @@ static void print_guards(Out *o, CuKernel *k, const EmitOptions *opt)
 			Str also = when ? str_fmt("%s && ", when) : "";
 			if (rows_share(v->fn))
 				out_printf(o, "%s%sct_rows_%d > 0", n++ ? ", " : "", also, short_number(k, i));
-			out_printf(o, "%s%s", n++ ? ", " : "", when ? when : "1");
 			if (version_grid(k, v->fn))
-				out_printf(o, " && %s >= 0", version_grid_name("ct_blocks", version_grid(k, v->fn)));
+				out_printf(o, "%s%s%s >= 0", n++ ? ", " : "", also,
+					version_grid_name("ct_blocks", version_grid(k, v->fn)));
+			else out_printf(o, "%s%s", n++ ? ", " : "", when ? when : "1");
 		}
 	out_puts(o, " };\n");
 }

@@ -142,7 +142,7 @@ void move_lanes(Cu *g, const Op *op)
 	cu_declare(g, r);
 	cu_loop(g, "ct_r", regs_of(r));
 	Str from = cu_xor(cu_map_thread(&lane), cu_map_reg(&lane, "ct_r"));
-	Shuffle s = { g, x, g->fn->lanes ? cu_xor(str_intern("ct_first"), from) : from };
+	Shuffle s = { g, x, g->fn->lanes ? cu_xor(cu_first_lane(g), from) : from };
 	cu_line(g, op);
 	Str chosen = cu_pick(c, "ct_r", shuffled, &s);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), chosen);

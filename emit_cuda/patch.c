@@ -18,21 +18,24 @@ typedef struct Reader {
 } Reader;
 
 /* ---- reading it ---- */
+static Str number(int64_t n) { return n < 0 ? str_fmt("(%lld)", (long long)n) : str_i64(n); }
+
 /* Coordinate of row ct_i, or of column `at`, relative to the thread's first element. */
 static Str place(const Reader *r, int a, int at)
 {
 	int below = 1, above = 1;
-	if (a == r->q.row) return str_fmt("%lld", (long long)(at + r->q.p.lo[a]));
+	if (a == r->q.row) return number(at + r->q.p.lo[a]);
 	for (int b = 0; b < r->q.p.rank; b++) {
 		if (b == r->q.row) continue;
 		if (b > a) below *= r->q.p.ext[b];
 		if (b < a) above *= r->q.p.ext[b];
 	}
-	if (r->q.p.ext[a] == 1) return str_fmt("%lld", (long long)r->q.p.lo[a]);
+	if (r->q.p.ext[a] == 1) return number(r->q.p.lo[a]);
 	Str c = below > 1 ? str_fmt("ct_i / %d", below) : str_intern("ct_i");
 	if (above > 1) c = str_fmt("%s %% %d", c, r->q.p.ext[a]);
-	return r->q.p.lo[a] ? str_fmt("(%s + (%lld))", c, (long long)r->q.p.lo[a]) : below > 1 || above > 1
-		? str_fmt("(%s)", c) : c;
+	int64_t lo = r->q.p.lo[a];
+	if (lo) return str_fmt("(%s %s %lld)", c, lo < 0 ? "-" : "+", (long long)(lo < 0 ? -lo : lo));
+	return below > 1 || above > 1 ? str_fmt("(%s)", c) : c;
 }
 
 static Str inside(const Reader *r, int at, int log2)
@@ -42,7 +45,8 @@ static Str inside(const Reader *r, int at, int log2)
 	for (int a = 0; a < r->q.p.rank; a++) {
 		if (r->x.proved[a]) continue;
 		Str c = place(r, a, at);
-		if (a == r->q.row && log2) out_printf(o, "%s%s + %d <= ct_hi%d", n++ ? " && " : "", c, 1 << log2, a);
+		if (a == r->q.row && log2)
+			out_printf(o, "%s%s <= ct_hi%d", n++ ? " && " : "", cu_sum(c, str_i64(1 << log2)), a);
 		else out_printf(o, "%s%s < ct_hi%d", n++ ? " && " : "", c, a);
 		if (r->x.low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
@@ -57,7 +61,7 @@ static Str address(const Reader *r, int at)
 	for (int a = 0; a < r->q.p.rank; a++) {
 		Str c = place(r, a, at);
 		if (!strcmp(c, "0")) continue;
-		out_printf(o, " + %s", r->x.v->unit[a] ? str_fmt("(%s)", c) : str_fmt("%s * %s", c, r->x.v->str[a]));
+		out_printf(o, r->x.v->unit[a] ? " + %s" : " + %s * %s", c, r->x.v->str[a]);
 	}
 	return out_take(o);
 }
@@ -78,7 +82,8 @@ static void read_piece(Reader *r, const PatchPiece *p)
 		out_printf(g->o, "if (0x%llxull >> ct_i & 1) {\n", (unsigned long long)p->rows);
 		out_in(g->o);
 	}
-	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[ct_i * %d + %d]", r->patch, r->q.p.ext[r->q.row], p->at + k);
+	Str row = cu_times("ct_i", r->q.p.ext[r->q.row]);
+	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[%s]", r->patch, cu_sum(row, str_i64(p->at + k)));
 	x->vec = p->log2;
 	if (alone) {
 		Str word = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, address(r, p->at), ok, access_pad(x))
@@ -204,7 +209,7 @@ static void read_patch(Reader *r, int log2)
 static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 {
 	Cu *g = r->x.g;
-	Out *o = out_new();
+	Str place = str_intern("0");
 	int size = 1, at = 0;
 	int rowsize = r->q.p.ext[r->q.row];
 	/* it holds rows one after the other, whichever axis they are of */
@@ -213,11 +218,10 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 		if (a != r->q.row) size *= r->q.p.ext[a];
 		at += (int)(offsets[a] - r->q.p.lo[a]) * step;
 		Str c = cu_map_reg(&r->x.map[a], "ct_r");
-		if (strcmp(c, "0") != 0) out_printf(o, step > 1 ? "%s * %d + " : "%s + ", c, step);
+		place = cu_sum(place, cu_times(c, step));
 	}
-	out_printf(o, "%d", at);
 	cu_fill(g, v);
-	out_printf(g->o, "%s = %s[%s];%s\n", cu_at(g, v, "ct_r"), r->patch, out_take(o), cu_said(g, v));
+	out_printf(g->o, "%s = %s[%s];%s\n", cu_at(g, v, "ct_r"), r->patch, cu_sum(place, str_i64(at)), cu_said(g, v));
 }
 
 void patch_loads(Cu *g, const Op *op)

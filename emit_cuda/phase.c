@@ -12,7 +12,7 @@ static void print_shift(Cu *g, int size)
 	for (int i = 0; i < fn->below.n; i++)
 		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]),
 			(long long)room - line / size + 1);
-	out_printf(g->o, " ? (int)(ct_p & %d) / %d : 0;\n", line - 1, size);
+	out_printf(g->o, " ? %s : 0;\n", cu_quotient(str_fmt("(int)(ct_p & %d)", line - 1), size));
 }
 
 void memory_phase(Cu *g, const Op *op)
@@ -33,6 +33,6 @@ void memory_phase(Cu *g, const Op *op)
 	for (int a = 0; a < x.rank; a++) out_printf(g->o, " + %s", access_scaled(str_fmt("ct_o%d", a), x.v, a));
 	int size = elem_bytes(x.v->elem);
 	if (g->shifted) print_shift(g, size);
-	else out_printf(g->o, ");\nct_phase = ct_p & 15 ? (int)(ct_p & 127) / %d : 0;\n", size);
+	else out_printf(g->o, ");\nct_phase = ct_p & 15 ? %s : 0;\n", cu_quotient("(int)(ct_p & 127)", size));
 	cu_end(g);
 }

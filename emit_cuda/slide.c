@@ -47,7 +47,7 @@ static Str next_turn(const Slide *s, int carry, int low)
 	if (!s->p.highs) return fill;
 	int ends = (1 << s->p.highs) - 1, all = regs_of(s->x) - 1;
 	Str at = str_fmt("(%s %s %d) & %d", in_piece(s, low), carry > 0 ? "+" : "-", 1 << s->p.high, all);
-	return str_fmt("((ct_b >> %d & %d) == %d ? %s : %s)", s->p.high, ends, carry > 0 ? ends : 0, fill,
+	return str_fmt("((%s & %d) == %d ? %s : %s)", cu_shifted("ct_b", s->p.high), ends, carry > 0 ? ends : 0, fill,
 		cu_at(s->g, s->x, at));
 }
 
@@ -67,7 +67,7 @@ static void print_from_lane(Slide *s, int carry, int low)
 		Str from = str_fmt("((unsigned int)(ct_l %s %d) & %d)", carry < 0 ? "-" : "+", abs(carry), count - 1);
 		if (s->p.lane) from = str_fmt("(%s << %d)", from, s->p.lane);
 		if (others) from = str_fmt("(ct_lane & %u) | %s", (unsigned)others, from);
-		if (g->fn->lanes) from = str_fmt("ct_first ^ (%s)", from);
+		if (g->fn->lanes) from = str_fmt("%s ^ (%s)", cu_first_lane(g), from);
 		out_printf(g->o, "const %s ct_got = ct_shfl_idx_%s(ct_sent, (int)(%s));\n", cu_type(e), elem_rows[e].name,
 			from);
 	}
@@ -109,7 +109,8 @@ void slide_print(Cu *g, const Op *op)
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	if (s.p.lanes && (least || most))
-		out_printf(g->o, "const int ct_l = (int)(ct_lane >> %d & %d);\n", s.p.lane, (1 << s.p.lanes) - 1);
+		out_printf(g->o, "const int ct_l = (int)(%s & %d);\n", cu_shifted("ct_lane", s.p.lane),
+			(1 << s.p.lanes) - 1);
 	for (int carry = least; carry <= most; carry++) print_carry(&s, carry);
 	cu_end(g);
 }
