@@ -375,6 +375,25 @@ static void set_up(Tune *t, const Options *o)
 	t->dir = str_intern(made);
 }
 
+static bool has_extent(const Entry *e, Str name)
+{
+	for (int i = 0; i < e->dims.n; i++)
+		if (e->dims.p[i].name == name) return true;
+	for (int i = 0; i < e->params.n; i++)
+		if (!e->params.p[i].is_tensor && e->params.p[i].name == name) return true;
+	return false;
+}
+
+/* An extent that no function has is a slip of the pen: what was meant would be missing. */
+static void check_extents(const Module *m, const Options *o)
+{
+	for (int i = 0; i < o->extents.n; i++) {
+		bool any = false;
+		for (int k = 0; k < m->entries.n && !any; k++) any = has_extent(m->entries.p[k], o->extents.p[i].name);
+		if (!any) usage_error("`--extent %s`: no function has such a dimension or parameter", o->extents.p[i].name);
+	}
+}
+
 int tune(const Options *o)
 {
 	Tune *t = NEW(A_UNIT, Tune);
@@ -385,6 +404,7 @@ int tune(const Options *o)
 	own.output = NULL;
 	Module *m = compile_read(&own);
 	if (!m) return 1;
+	check_extents(m, o);
 	set_up(t, o);
 	bool ok = find_device(t);
 	Planned p = { .extents = &t->extents, .drawn = o->drawn };

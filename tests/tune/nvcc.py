@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Stands in for nvcc in tests/tune/tune.py. A program is built for the host, with cuda_runtime.h beside this file. A candidate becomes a
 library whose function doubles a vector and takes as many milliseconds as its thread block has warps; FAKE_WRONG, FAKE_FAILS: the number of
-warps of a candidate whose values are wrong, and of one that cannot be built."""
+warps of a candidate whose values are wrong, and of one that cannot be built. FAKE_KILL: a function at whose first candidate who asks is
+killed."""
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -20,6 +22,9 @@ if "-shared" not in sys.argv:
     with open(clock, "w") as f:
         f.write('extern "C" { double fake_clock; }\n')
     sys.exit(subprocess.run([CXX, "-O1", "-rdynamic", "-I" + HERE, "-o", out, "-x", "c++", source, clock, "-ldl"]).returncode)
+if os.environ.get("FAKE_KILL", "no function") in text:
+    os.kill(os.getppid(), signal.SIGKILL)
+    sys.exit(1)
 warps = int(re.search(r"__launch_bounds__\(CT_\w+ \? (\d+)", text).group(1)) // 32
 if str(warps) == os.environ.get("FAKE_FAILS"):
     print("error: this candidate cannot be built")

@@ -52,6 +52,13 @@ def main():
         check(r.code == 0 and "values of x differ" in table and "this candidate cannot be built" in table, table + r.text)
         check(not re.search(r"@[0-9a-f]*2$", read(listed), re.M), "a plan with wrong values is in the list: " + read(listed))
 
+        # what is there stays when a run is interrupted
+        write(listed, "[halved]\n*: * -> halved @4\n")
+        r = run([CTILEC, "tune", source, "--extent", "n=10000", "--best=12", "--drawn=4", "--nvcc", nvcc], cwd=tmp, env={"FAKE_KILL": "halved", "TMPDIR": tmp})
+        text = read(listed)
+        check(r.code != 0 and re.search(r"^sm_90a: \* -> doubled @", text, re.M), "exit %d\n%s%s" % (r.code, text, r.text))
+        check(text.startswith("[halved]\n*: * -> halved @4\n"), "what another run has found is gone: " + text)
+
         # plain sentences
         r = tune(FAKE_NO_GPU="1")
         check(r.code == 1 and "this machine's GPU, and CUDA says: no CUDA-capable device is detected" in r.text, r.text)
@@ -59,8 +66,11 @@ def main():
         check(r.code == 1 and "needs nvcc, and `/nowhere/nvcc` does not run" in r.text, r.text)
         r = ctilec("tune", source, cwd=tmp)
         check(r.code == 2 and "--extent n=4096" in r.text, r.text)
-        r = ctilec("tune", source, "--extent", "m=1", "--nvcc", nvcc, cwd=tmp)
+        write(source, TILE.replace("doubled(x", "doubled(w: tensor<f32, [m]>, x"))
+        r = ctilec("tune", source, "--extent", "m=1", "--entry=doubled", "--nvcc", nvcc, cwd=tmp)
         check(r.code == 1 and "has no plans for this call" in r.text, r.text)
+        r = ctilec("tune", source, "--extent", "n=1", "--extent", "rows=1", "--nvcc", nvcc, cwd=tmp)
+        check(r.code == 2 and "`--extent rows`: no function has such a dimension or parameter" in r.text, r.text)
         r = ctilec("tune", source, "--extent", "n=1", "--entry=none", "--nvcc", nvcc, cwd=tmp)
         check(r.code == 2 and "the program has no function `none`" in r.text, r.text)
     finish()
