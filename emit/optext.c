@@ -47,7 +47,7 @@ static Str pointer_text(const OpDialect *d, const Op *op, const Str *arg)
 {
 	static const char *const cmp[] = { "==", "!=", "<", "<=", ">", ">=" };
 	Elem to = op->out[0]->type->elem;
-	if (op->code >= OP_EQ && op->code <= OP_GE)
+	if (op_compares(op->code))
 		return str_fmt("(%s)(%s %s %s)", d->type(EL_BOOL), arg[0], cmp[op->code - OP_EQ], arg[1]);
 	if (op->code == OP_CAST && to == EL_BOOL) return str_fmt("(%s)(%s != 0)", d->type(EL_BOOL), arg[0]);
 	if (op->code == OP_CAST || op->code == OP_BITCAST) return str_fmt("((%s)%s)", d->type(to), arg[0]);

@@ -403,6 +403,8 @@ bool ir_same_attrs(const Op *x, const Op *y);           /* with the same values,
 static inline bool op_has(const Op *op, unsigned flags) { return (op_rows[op->code].flags & flags) != 0; }
 /* No effect and no region: may be moved, copied, left out. */
 static inline bool op_is_pure(const Op *op) { return op_has(op, OPF_PURE) && !op->nregion; }
+/* ==, !=, <, <=, >, >= of two values */
+static inline bool op_compares(OpCode code) { return op_rows[code].type == TR_CMP; }
 /* Of an access to memory: how many values it takes. An update gives the old value back. */
 static inline int op_values(const Op *op) { return op_has(op, OPF_CAS) ? 2 : op_has(op, OPF_WRITE); }
 static inline bool op_updates(const Op *op)

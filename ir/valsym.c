@@ -208,7 +208,7 @@ static const Sym *valsym_cond(ValSyms *b, const Val *v)
 	if (!op || v->type->kind != TY_SCALAR || v->type->elem != EL_BOOL) return NULL;
 	if (ir_const_value(v, &n)) return sym_const(n.i != 0);
 	if (op->code == OP_LAUNCH) return ir_attr(op, AT_SYM)->u.sym;
-	if (op->nin != 2 || op->code < OP_EQ || op->code > OP_GE || !int_operands(op)) return NULL;
+	if (!op_compares(op->code) || !int_operands(op)) return NULL;
 	const Sym *x = valsym(b, ir_in(op, 0)), *y = valsym(b, ir_in(op, 1));
 	switch (op->code) {
 	case OP_EQ: return sym_cmp(SYM_EQ, x, y);

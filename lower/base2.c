@@ -83,14 +83,6 @@ static bool moves(const Op *op)
 	}
 }
 
-static bool compares(const Op *op)
-{
-	switch (op->code) {
-	case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: return true;
-	default: return false;
-	}
-}
-
 static void scale_operands(Scale *s, const Op *op)
 {
 	for (int i = op->code == OP_SELECT; i < op->nin; i++) scale(s, ir_in(op, i));
@@ -124,7 +116,7 @@ static void scale_used(Scale *s, Val *v)
 		else if (op->code == OP_FOR) scale_carried(s, op, op, 3, v);
 		else if (op->code == OP_YIELD && op->parent->owner->code == OP_FOR)
 			scale_carried(s, op->parent->owner, op, 0, v);
-		else if (compares(op)) scale_operands(s, op);
+		else if (op_compares(op->code)) scale_operands(s, op);
 		else if (moves(op)) scale(s, op->out[0]);
 		else s->fails = true;
 	}

@@ -105,7 +105,7 @@ static bool of_compare(Cut *c, const Op *op, Beyond *r)
 		*r = (Beyond){ .kind = NUMBER, .n = num_int(code == OP_NE) };
 		return true;
 	}
-	if (code != OP_LT && code != OP_LE && code != OP_GT && code != OP_GE) return false;
+	if (!op_compares(code)) return false;
 	bool first = beyond(c, ir_in(op, 0)).kind == COUNTS;
 	const Val *with = ir_in(op, first ? 1 : 0);
 	const Sym *s = launched_sym(with);
@@ -288,13 +288,8 @@ static bool none_does(const Fn *fn, const Op *op, Beyond x)
 /* What combines two elements as a reduction does that is the same for an element once more; OP_COUNT: none. */
 static OpCode combines_again(const Op *op)
 {
-	switch (op->code) {
-	case OP_REDUCE_MAX: return OP_MAX;
-	case OP_REDUCE_MIN: return OP_MIN;
-	case OP_REDUCE_AND: return OP_AND;
-	case OP_REDUCE_OR: return OP_OR;
-	default: return OP_COUNT;
-	}
+	OpCode by = monoid_of_kind(monoid_kind(op->code));
+	return monoid_idempotent(by) && monoid_reduction(by) == op->code ? by : OP_COUNT;
 }
 
 /* Does one of the equal elements after the row do for all? Of those that are equal, too, the first is the one whose

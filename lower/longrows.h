@@ -22,7 +22,7 @@ typedef struct PartSum {
 	int word;               /* index of its first number among those that a part publishes */
 } PartSum;
 
-enum { PART_WORDS = 8, PART_GIVEN = 4, PART_OPERANDS = 4 };
+enum { PART_WORDS = 8, PART_GIVEN = 4 };
 
 /* side[] of values: no tile of a row is SMALL, known for a row as a whole */
 typedef enum PartSide { SIDE_SMALL, SIDE_LONG } PartSide;

@@ -17,8 +17,6 @@
 #include "lower/rebase.h"
 #include "lower/strip.h"
 
-enum { DEPTH = 32 };
-
 int parts_sum_of(const PartsPlan *p, const Op *op)
 {
 	for (int i = 0; i < p->sums.n; i++)
@@ -105,40 +103,21 @@ static bool loads_agree(const PartsPlan *p, int store)
 }
 
 /* ---- elements after a row's end ---- */
-/* Is it the question whether an element is inside its row? */
-static bool asks_inside(const PartsPlan *p, const Val *v)
-{
-	const Val *i = strip_inside(v, p->extent, p->log2);
-	return i && is_long(p, i);
-}
+static bool is_cut(const void *plan, const Val *v) { return is_long(plan, v); }
 
-/* The number that all elements of v have after a row's end. */
-static bool outside(const PartsPlan *p, const Val *v, int depth, Num *r)
+static Outside after_row(const PartsPlan *p) { return (Outside){ p, is_cut, p->extent }; }
+
+static bool outside(const PartsPlan *p, const Val *v, Num *r)
 {
-	const Op *op = v->def;
-	Num in[PART_OPERANDS];
-	if (ir_const_value(v, r)) return true;
-	if (!op || !depth) return false;
-	switch (op->code) {
-	case OP_LOAD: return is_long(p, v) && ir_const_value(ir_in(op, op->nin - 1), r);
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return outside(p, ir_in(op, 0), depth - 1, r);
-	case OP_SELECT: return asks_inside(p, ir_in(op, 0)) && outside(p, ir_in(op, 2), depth - 1, r);
-	default: break;
-	}
-	if (!op_has(op, OPF_ELEMWISE) || op->nin > PART_OPERANDS || !fold_is_exact(op->code)) return false;
-	for (int i = 0; i < op->nin; i++)
-		if (!outside(p, ir_in(op, i), depth - 1, &in[i])) return false;
-	Elem e = ir_in(op, 0)->type->elem;
-	if (op->code == OP_CAST) *r = fold_cast(in[0], e, v->type->elem, fold_modes(op));
-	else return fold_op(op->code, fold_modes(op), e, v->type->elem, op->nin, in, r);
-	return true;
+	Outside o = after_row(p);
+	return strip_outside(&o, v, r);
 }
 
 static bool changes_nothing(const PartsPlan *p, const PartSum *s)
 {
 	Num n, none = monoid_begin(s->op->code, ir_in(s->op, 0)->type->elem);
 	if (s->kind == PART_SQUARES) return s->mask != NULL;
-	if (!outside(p, s->x, DEPTH, &n)) return false;
+	if (!outside(p, s->x, &n)) return false;
 	if (s->kind == PART_POWERS) return n.f == -1.0 / 0.0;
 	return elem_is_any_float(s->x->type->elem) ? n.f == none.f : n.i == none.i;
 }
@@ -148,7 +127,7 @@ static bool one_does(const PartsPlan *p, const PartSum *s)
 {
 	Num n;
 	bool again = s->kind == PART_PLACE || (s->kind == PART_PLAIN && monoid_idempotent(monoid_combine(s->op->code)));
-	return p->numbers && again && outside(p, s->x, DEPTH, &n);
+	return p->numbers && again && outside(p, s->x, &n);
 }
 
 /* ---- reductions ---- */
@@ -174,7 +153,7 @@ static bool is_masked(const PartsPlan *p, const Val *v, const Val *x, const Val 
 {
 	Num n;
 	const Op *op = v->def;
-	if (v == x) return !mask || (outside(p, x, DEPTH, &n) && n.f == 0);
+	if (v == x) return !mask || (outside(p, x, &n) && n.f == 0);
 	return mask && op && op->code == OP_SELECT && ir_in(op, 0) == mask && ir_in(op, 1) == x
 		&& ir_const_value(ir_in(op, 2), &n) && n.f == 0;
 }
@@ -205,7 +184,8 @@ static bool is_square(const PartsPlan *p, PartSum *s)
 	if (!mul || ir_in(mul, 0) != ir_in(mul, 1)) return false;
 	Val *d = ir_in(mul, 0);
 	const Op *select = pair_made_by(d, OP_SELECT);
-	if (select && ir_const_value(ir_in(select, 2), &n) && n.f == 0 && asks_inside(p, ir_in(select, 0))) {
+	Outside o = after_row(p);
+	if (select && ir_const_value(ir_in(select, 2), &n) && n.f == 0 && strip_asks_inside(&o, ir_in(select, 0))) {
 		s->mask = ir_in(select, 0);
 		d = ir_in(select, 1);
 	}

@@ -121,11 +121,7 @@ static bool is_zero(const Val *v)
 /* A comparison with 0 has the same result. */
 static bool compares_with_zero(const Op *op)
 {
-	switch (op->code) {
-	case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE:
-		return is_zero(ir_in(op, 0)) || is_zero(ir_in(op, 1));
-	default: return false;
-	}
+	return op_compares(op->code) && (is_zero(ir_in(op, 0)) || is_zero(ir_in(op, 1)));
 }
 
 static bool rounds_coarsely(const Op *op)

@@ -57,49 +57,45 @@ const Val *strip_places(const Val *v, int log2, const Val **end)
 	return *end && i && i->def && i->def->code == OP_IOTA ? i : NULL;
 }
 
-const Val *strip_inside(const Val *v, const Sym *extent, int log2)
+bool strip_asks_inside(const Outside *o, const Val *v)
 {
-	const Val *end, *i = strip_places(v, log2, &end);
+	const Val *end, *i = strip_places(v, type_log2_size(v->type), &end);
 	const IrAttr *sym = i && end->def && end->def->code == OP_LAUNCH ? ir_attr(end->def, AT_SYM) : NULL;
-	return sym && sym->u.sym == extent ? i : NULL;
+	return sym && sym->u.sym == o->extent && o->is_cut(o->plan, i);
 }
 
-static bool asks_inside(const StripPlan *p, const Val *v, const Sym *extent)
-{
-	const Val *i = strip_inside(v, extent, type_log2_size(v->type));
-	return i && strip_is_cut(p, i);
-}
-
-/* The number that all elements of v have in a slice that lies outside. */
-static bool outside(const StripPlan *p, const Val *v, const Sym *extent, int depth, Num *r)
+static bool number_outside(const Outside *o, const Val *v, int depth, Num *r)
 {
 	const Op *op = v->def;
 	Num in[OPERANDS];
 	if (ir_const_value(v, r)) return true;
 	if (!op || !depth) return false;
 	switch (op->code) {
-	case OP_LOAD: return strip_is_cut(p, v) && ir_const_value(ir_in(op, op->nin - 1), r);
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return outside(p, ir_in(op, 0), extent, depth - 1, r);
-	case OP_SELECT:
-		if (!asks_inside(p, ir_in(op, 0), extent)) return false;
-		return outside(p, ir_in(op, 2), extent, depth - 1, r);
+	case OP_LOAD: return o->is_cut(o->plan, v) && ir_const_value(ir_in(op, op->nin - 1), r);
+	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return number_outside(o, ir_in(op, 0), depth - 1, r);
+	case OP_SELECT: return strip_asks_inside(o, ir_in(op, 0)) && number_outside(o, ir_in(op, 2), depth - 1, r);
 	default: break;
 	}
 	if (!op_has(op, OPF_ELEMWISE) || op->nin > OPERANDS || !fold_is_exact(op->code)) return false;
 	for (int i = 0; i < op->nin; i++)
-		if (!outside(p, ir_in(op, i), extent, depth - 1, &in[i])) return false;
+		if (!number_outside(o, ir_in(op, i), depth - 1, &in[i])) return false;
 	Elem e = ir_in(op, 0)->type->elem;
 	if (op->code == OP_CAST) *r = fold_cast(in[0], e, v->type->elem, fold_modes(op));
 	else return fold_op(op->code, fold_modes(op), e, v->type->elem, op->nin, in, r);
 	return true;
 }
 
+bool strip_outside(const Outside *o, const Val *v, Num *r) { return number_outside(o, v, DEPTH, r); }
+
+static bool is_cut(const void *plan, const Val *v) { return strip_is_cut(plan, v); }
+
 /* Does one slice outside change the result as all of them do? */
 static bool settles(const StripPlan *p, const StripOp *o, const Sym *extent)
 {
 	Num n;
 	Elem e = ir_in(o->op, 0)->type->elem;
-	if (!outside(p, o->online < 0 ? ir_in(o->op, 0) : strip_exponent(o), extent, DEPTH, &n)) return false;
+	Outside beyond = { p, is_cut, extent };
+	if (!strip_outside(&beyond, o->online < 0 ? ir_in(o->op, 0) : strip_exponent(o), &n)) return false;
 	if (o->online >= 0) return n.f == -1.0 / 0.0;
 	switch (o->op->code) {
 	case OP_SUM: case OP_CUMSUM: case OP_REDUCE_XOR: return elem_is_any_float(e) ? n.f == 0 : n.i == 0;

@@ -206,7 +206,7 @@ static bool is_nan(Sv x)
 
 static void warn_nan(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
 {
-	if (op < OP_EQ || op > OP_GE || (!is_nan(x) && !is_nan(y))) return;
+	if (!op_compares(op) || (!is_nan(x) && !is_nan(y))) return;
 	Sv v = is_nan(x) ? y : x;
 	Diag *d = cx_diag(cx, D_NAN_COMPARE, at, shown, op == OP_NE ? "true" : "false");
 	if (op != OP_EQ && op != OP_NE) return;
@@ -236,7 +236,7 @@ static void warn_decided(Cx *cx, OpCode op, Sv x, Sv y, Span at, Str shown)
 	static const OpCode turned[] = { OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE };
 	Num n;
 	bool result, turn = sv_const_num(x, &n);
-	if (op < OP_EQ || op > OP_GE || is_nan(x) || is_nan(y)) return;
+	if (!op_compares(op) || is_nan(x) || is_nan(y)) return;
 	Sv v = turn ? y : x, c = turn ? x : y;
 	Elem e = v.type->elem;
 	if (sv_const_num(v, &n) || !sv_const_num(c, &n) || elem_is_ptr(e) || !elem_is_integral(e)) return;
