@@ -3,10 +3,12 @@
 #define BASE_MACHINE_H
 
 /* On all architectures alike (CUDA C++ Programming Guide, "SIMT Architecture", "Device Memory Accesses", "Technical
- * Specifications per Compute Capability"): lanes of a warp, and bytes of the widest access of a thread, of a sector of
- * memory, of a line; registers of a thread, at most, and how many of them are given at once. */
+ * Specifications per Compute Capability"): lanes of a warp, warps and threads of a thread block, at most; bytes of the
+ * widest access of a thread, of a sector of memory, of a line; registers of a thread, at most, and how many of them are
+ * given at once. */
 enum {
 	LANES_LOG2 = 5, LANES = 1 << LANES_LOG2,
+	BLOCK_WARPS_LOG2 = 5, BLOCK_THREADS = LANES << BLOCK_WARPS_LOG2,
 	PIECE_LOG2 = 4, PIECE = 1 << PIECE_LOG2,
 	SECTOR_LOG2 = 5, SECTOR = 1 << SECTOR_LOG2,
 	LINE_LOG2 = 7, LINE = 1 << LINE_LOG2,

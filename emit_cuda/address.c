@@ -50,8 +50,7 @@ Str access_scaled(Str i, const CuView *v, int a)
  * pass spilled it. */
 static bool is_made_again(const Access *x)
 {
-	enum { LARGEST = 1024 };
-	return x->store && x->g->fn->alternate && !x->op->parent->owner && block_threads(x->g->fn) == LARGEST;
+	return x->store && x->g->fn->alternate && !x->op->parent->owner && block_threads(x->g->fn) == BLOCK_THREADS;
 }
 
 Str access_of_thread(const Access *x, int a, const char *sign)

@@ -301,7 +301,7 @@ static Str launch_bounds(const CuVersion *t, const EmitOptions *opt)
 	Out *least = out_new();
 	int threads = t->threads, first = -1, n = 0;
 	bool same = true;
-	if (threads > 1024) bug("a thread block of `%s` would have %d threads", fn->name, threads);
+	if (threads > BLOCK_THREADS) bug("a thread block of `%s` would have %d threads", fn->name, threads);
 	for (int i = 0; i < opt->archs.n; i++) {
 		const ArchRow *a = opt->archs.p[i];
 		if (!(t->v.archs >> i & 1)) continue;

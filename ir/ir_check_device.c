@@ -3,8 +3,6 @@
 #include "base/machine.h"
 #include "ir/ir_check.h"
 
-enum { MOST_THREADS = 1024 };   /* of a thread block, on every architecture (CUDA programming guide) */
-
 static bool chk_on(Check *c, const Fn *fn, const Machine *m)
 {
 	int cluster = fn->cluster ? fn->cluster : 1;
@@ -64,7 +62,7 @@ bool chk_thread_block(Check *c, const Fn *fn)
 	NEED(!fn->row_few || fn->short_rows || fn->warp_rows, "registers are left out where rows share thread blocks");
 	NEED(!fn->short_rows || (fn->lanes_least >= 0 && 1 << fn->lanes_least < (fn->lanes ? fn->lanes : 32)),
 		"short rows have fewer lanes than others");
-	NEED(block_threads(fn) <= MOST_THREADS, "a thread block has at most %d threads", MOST_THREADS);
+	NEED(block_threads(fn) <= BLOCK_THREADS, "a thread block has at most %d threads", BLOCK_THREADS);
 	return true;
 }
 

@@ -101,7 +101,7 @@ bool overlaps_any(const Fn *fn)
 
 /* ---- patches ---- */
 
-/* Is a patch worth it: a quarter fewer elements to read, and few enough for registers? */
+/* Is a patch worth it: fewer elements to read, and few enough for registers? */
 static bool pays(const Op *head, Lay l, int n, const int64_t *offsets)
 {
 	Patch p;
@@ -110,7 +110,8 @@ static bool pays(const Op *head, Lay l, int n, const int64_t *offsets)
 	int size = 1, fast = fast_axis(head->parent->fn, ir_in(head, 0));
 	for (int a = 0; a < p.rank; a++) size *= p.ext[a];
 	if (size / p.ext[fast] > PATCH_ROWS || size / p.ext[p.rank - 1] > PATCH_ROWS) return false;
-	return 4 * p.wanted <= 3 * (n << l.in[HW_REG]) && p.wanted * (elem_bytes(t->elem) > 4 ? 2 : 1) <= COST_PATCH_WORDS;
+	return p.wanted * 100 <= COST_PATCH_PERCENT * (n << l.in[HW_REG])
+		&& p.wanted * (elem_bytes(t->elem) > 4 ? 2 : 1) <= COST_PATCH_WORDS;
 }
 
 /* ---- the layout ---- */

@@ -12,7 +12,6 @@
 #include "lower/strip.h"
 
 enum {
-	MOST_WARPS = 5,         /* log2, of the largest thread block */
 	PARTS = 4,              /* of a kernel that are cut one after the other */
 	KEEP_ALL = SHARED_LARGE /* bytes that a thread block may keep (cache.c) */
 };
@@ -357,7 +356,7 @@ static void strip_rest(IrBlock *block, const LowerCx *cx, Shares *to, bool hinte
 		if (!cut(block, cx, &m, to, COST_SLICE_ROW)) break;
 		m = measure_block(block);
 	}
-	while (!hinted && to->warps < MOST_WARPS && exceeds(&m, to)) to->warps++;
+	while (!hinted && to->warps < BLOCK_WARPS_LOG2 && exceeds(&m, to)) to->warps++;
 }
 
 static void strip_block(IrBlock *block, const LowerCx *cx, bool again)

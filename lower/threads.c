@@ -4,10 +4,7 @@
 #include "lower/placed.h"
 #include "placed/access.h"
 
-enum {
-	FAR = 3,                /* operations between an index and where it was read, at most */
-	MOST_WARPS = 5          /* log2, of the largest thread block */
-};
+enum { FAR = 3 };               /* operations between an index and where it was read, at most */
 
 /* loads: of tiles; loaded: bytes of them for an element; asked: in all; carried: log2 of the largest tile that a loop
  * carries; moves: there is more than elementwise operations on rows; seeks: a tile is loaded from where an index from
@@ -104,7 +101,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	Size s = { 0 };
 	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS);
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
-	if (hint > 0) return log2_of(hint) > MOST_WARPS ? MOST_WARPS : log2_of(hint);
+	if (hint > 0) return log2_of(hint) > BLOCK_WARPS_LOG2 ? BLOCK_WARPS_LOG2 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
 	bool one_row = s.reduces && !s.products && s.log2 <= COST_ROW_ONE_BLOCK, packed = s.loaded <= 2 && !fn->by_element;
 	int w = s.log2 - LANES_LOG2 - COST_THREAD_REGS;
@@ -116,7 +113,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
 		w = s.log2 - LANES_LOG2 - COST_SUM_REGS;
-		full = s.log2 == COST_ROW_ONE_BLOCK + 1 ? COST_FULL_OF_SUMS : MOST_WARPS;
+		full = s.log2 == COST_ROW_ONE_BLOCK + 1 ? COST_FULL_OF_SUMS : BLOCK_WARPS_LOG2;
 	}
 	if (w > full) w = full;
 	/* tile blocks of one warp share a thread block (pack.c): of two, each would take the time to start one */
@@ -126,7 +123,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (s.log2 == LANES_LOG2 + COST_ALONE_REGS && alone && !waits) w = 0;
 	int most = s.scans ? COST_SCAN_REGS : COST_REGS_MOST;
 	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
-	return w < 0 ? 0 : w > MOST_WARPS ? MOST_WARPS : w;
+	return w < 0 ? 0 : w > BLOCK_WARPS_LOG2 ? BLOCK_WARPS_LOG2 : w;
 }
 
 /* ---- clusters ---- */

@@ -105,7 +105,7 @@ MmaPieces mma_pieces(const Op *mma)
 		int za = r == 3 && a->log2[0] ? p.z : 0, zb = r == 3 && b->log2[0] ? p.z : 0;
 		p.a_bytes = (int64_t)elem_bytes(a->elem) << (za + p.m + p.k);
 		p.b_bytes = (int64_t)elem_bytes(b->elem) << (zb + p.k + p.n);
-		if (p.a_bytes + p.b_bytes <= SHARED_LIMIT * 2 / 3) return p;
+		if (p.a_bytes + p.b_bytes <= COST_FACTOR_BYTES) return p;
 		if (p.z) p.z--;
 		else if (p.k > 6) p.k--;
 		else if (p.m >= p.n) p.m--;

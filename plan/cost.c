@@ -272,7 +272,7 @@ Cost cost_at(const Skeleton *k, const Plan *p, const Machine *m, const Call *cal
 	c.term[TERM_WAITS] = (life * TICK + (through >> p->at[PC_CLUSTER])) * TICK / here;  /* it waits, and it is served */
 	for (int i = 0; i < TERM_COUNT; i++)
 		if (c.term[i] > c.term[c.bound]) c.bound = (Term)i;
-	c.in_flight = t.loads * here / TICK / (s.sliced ? 4 : 1);
+	c.in_flight = t.loads * here / TICK / (s.sliced ? COST_SLICED_AHEAD : 1);
 	int all = 0;
 	for (int g = 0; g < k->ngrid; g++) all += p->at[PC_GRID0 + g];
 	int64_t blocks = all > 0 ? (call->blocks + (1 << all) - 1) >> all : call->blocks << -all;

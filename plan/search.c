@@ -93,10 +93,10 @@ static int distance(int a, int b) { return a < b ? b - a : a - b; }
 static int unlike(const Space *s, const Plan *p)
 {
 	int n = 0, bytes = s->k->widest ? s->k->widest : 4, target = 0;
-	for (int g = 0; g < s->k->ngrid; g++) n += 16 * distance(p->at[PC_GRID0 + g], 0);
+	for (int g = 0; g < s->k->ngrid; g++) n += COST_UNLIKE_GRID * distance(p->at[PC_GRID0 + g], 0);
 	while (bytes << target < COST_THREAD_BYTES) target++;
 	int each = largest(s, p) - LANES_LOG2 - p->at[PC_WARPS] - p->at[PC_CLUSTER];
-	return n + 8 * p->at[PC_CLUSTER] + 2 * distance(each, target) + p->at[PC_PACK];
+	return n + COST_UNLIKE_CLUSTER * p->at[PC_CLUSTER] + COST_UNLIKE_EACH * distance(each, target) + p->at[PC_PACK];
 }
 
 Ranked plan_search(const Space *s)

@@ -82,7 +82,7 @@ static void add_vector(Walk *w, const Op *op)
 {
 	Node *n = add_node(w, NODE_VECTOR, op->out[0]->type);
 	n->issue = op->code == OP_CAST ? COST_CAST_SLOTS : 1;
-	if (n->bytes == 8) n->issue *= 2;
+	if (n->bytes == 8) n->issue *= COST_WIDE_SLOTS;
 	n->value = true;
 	add_math(n, op);
 	w->k.math |= op_has(op, OPF_MATH);

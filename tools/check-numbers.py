@@ -21,7 +21,7 @@ KNOWN = {
     "lower/placed.h": 1,            # SHARED_LARGE, from which on a device counts as large
 }
 
-CONSTANTS = {"plan": 12, "placed": 12, "lower": 123, "emit_cuda": 13}
+CONSTANTS = {"plan": 12, "placed": 12, "lower": 119, "emit_cuda": 12}
 ENUM = re.compile(r"\benum \{([^}]*)\}")
 CONSTANT = re.compile(r"(\w+) = [0-9]")
 
