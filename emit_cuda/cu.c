@@ -247,7 +247,7 @@ static bool is_operand(const char *p)
 	return true;
 }
 
-static Str operand(Str var) { return is_operand(var) ? var : str_fmt("(%s)", var); }
+Str cu_operand(Str var) { return is_operand(var) ? var : str_fmt("(%s)", var); }
 
 static bool is_number(const char *s, long *v)
 {
@@ -283,9 +283,9 @@ static Str linear(const char *var, int nbits, const uint32_t *col, int by_lanes)
 		}
 	for (int d = most; d >= least; d--) n += moved[31 + d] != 0;
 	if (!n) return str_intern("0");
-	if (n == 1 && most == 0 && moved[31] == all) return str_intern(operand(var));
+	if (n == 1 && most == 0 && moved[31] == all) return str_intern(cu_operand(var));
 	Out *o = out_new();
-	var = operand(var);
+	var = cu_operand(var);
 	if (n > 1) out_puts(o, "(");
 	for (int d = most; d >= least; d--) {
 		uint32_t mask = moved[31 + d];
@@ -324,7 +324,7 @@ Str cu_times(Str a, int64_t n)
 {
 	long x;
 	if (is_number(a, &x)) return str_i64(x * n);
-	return n == 1 ? operand(a) : str_fmt("%s * %lld", operand(a), (long long)n);
+	return n == 1 ? cu_operand(a) : str_fmt("%s * %lld", cu_operand(a), (long long)n);
 }
 
 Str cu_quotient(Str a, int64_t n) { return n == 1 ? a : str_fmt("%s / %lld", a, (long long)n); }

@@ -130,6 +130,7 @@ Str cu_first_lane(const Cu *g);     /* in its warp, of a tile block that shares 
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
 /* XOR over the set bits of var of col[bit]; "0" if all are 0. */
 Str cu_linear(const char *var, int nbits, const uint32_t *col);
+Str cu_operand(Str a);              /* in brackets, unless it is a name, a call, a number or in brackets already */
 Str cu_xor(Str a, Str b);
 /* A sum and a product without what adds or multiplies nothing; brackets around a factor where it needs them. */
 Str cu_sum(Str a, Str b);

@@ -76,9 +76,9 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
 	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->rotated;
 	if (n && type_size(op->out[0]->type) > 1)
-		return str_fmt("(%s)(((unsigned int)(%s) - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem),
-			at, (long long)n - 1);
-	return str_fmt("(%s)(%s)", cu_type(op->out[0]->type->elem), at);
+		return str_fmt("(%s)(((unsigned int)%s - (unsigned int)ct_phase) & %lldu)", cu_type(op->out[0]->type->elem),
+			cu_operand(at), (long long)n - 1);
+	return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), cu_operand(at));
 }
 
 /* An element's number compared with a scalar: with what the thread's part leaves of the scalar, so that a register
