@@ -84,21 +84,26 @@ def parts_of(text):
 
 
 def tried(head, free, conditions):
-    """A function, of two choices of phases and the free dimensions, that gives for which of those all conditions hold, the number of tile
-    blocks, all dimensions and the span of each tensor, None for a scalar; None for none. What is called so often is compiled as one."""
+    """A function, of two choices of phases, the cost that a call has at most, and the free dimensions, that gives the cost, for which of
+    those phases all conditions hold, all dimensions and the span of each tensor, None for a scalar; None for no call. The cost is the
+    number of elements, and 64 for each tile block. What is called so often is compiled as one, and asks first what refuses most."""
     of_phase = ["phase" in names or "blocks" in names for _, names in conditions]
     both = lambda kind: " and ".join("(%s)" % text for (text, _), k in zip(conditions, of_phase) if k == kind) or "True"
-    spans = ", ".join("span(%s, %s)" % p[3:] if len(p) > 2 else "None" for p in head.params)
-    lines = ["%s = %s" % (name, value) for name, _, value in head.dims if value]
-    lines += ["if not (%s): return None" % both(False), "blocks = prod(%s)" % head.grid, "fronts = [i for i, phase in enumerate(phases) if %s]" % both(True),
-              "return (fronts, blocks, dict(%s), [%s]) if fronts else None" % (", ".join("%s=%s" % (d[0], d[0]) for d in head.dims), spans)]
-    scope = {**NAMES, "prod": math.prod, "span": span}
-    exec("def f(phases, %s):\n" % ", ".join(free) + "".join("    %s\n" % l for l in lines), scope)
+    spans = ["span_%d" % i if len(p) > 2 else "None" for i, p in enumerate(head.params)]
+    lines = ["%s = %s" % (name, value) for name, _, value in head.dims if value] + ["cost = 0"]
+    for name, p in zip(spans, head.params):
+        if len(p) > 2: lines += ["%s = span(%s, %s)" % (name, *p[3:]), "cost += %s" % name, "if not %s or cost > most: return None" % name]
+    lines += ["if cost > MOST or not (%s): return None" % both(False), "blocks = prod(%s)" % head.grid, "cost += 64 * blocks",
+              "if blocks < 1 or cost > most: return None", "fronts = [i for i, phase in enumerate(phases) if %s]" % both(True),
+              "return (cost, fronts, dict(%s), [%s]) if fronts else None" % (", ".join("%s=%s" % (d[0], d[0]) for d in head.dims), ", ".join(spans))]
+    scope = {**NAMES, "prod": math.prod, "span": span, "MOST": MOST}
+    exec("def f(phases, most, %s):\n" % ", ".join(free) + "".join("    %s\n" % l for l in lines), scope)
     return scope["f"]
 
 
 def calls(head, guard, row=0):
-    """Dimensions and the elements by which tensors begin after a multiple of 256 bytes, the smallest calls first."""
+    """Dimensions and the elements by which tensors begin after a multiple of 256 bytes, the smallest calls first; without rows that share
+    thread blocks only the first of them counts, and others may be left out."""
     free = [d[0] for d in head.dims if not d[2]]
     numbers = {int(n) for n in re.findall(r"\d+", guard)}
     numbers |= {n * int(d) for d in re.findall(r"cdiv\([^,]+, (\d+)\)", guard) for n in numbers if n < 1024}
@@ -112,15 +117,14 @@ def calls(head, guard, row=0):
         some = USUAL + [n for n in near if n not in USUAL] if re.search(r"\b%s\b" % d, guard) or "blocks" in guard else USUAL
         some = some + lengths
         choices.append([n for n in some if (d not in head.extents or n <= MOST) and all(eval(c, NAMES, {d: n}) for c in own)])
-    f, found = tried(head, free, conditions), []
+    f, found, most = tried(head, free, conditions), [], math.inf
     for values in itertools.product(*choices):
         try:
-            fronts, blocks, dims, spans = f(phases, *values) or ((), 0, {}, [])
+            cost, fronts, dims, spans = f(phases, most, *values) or (most, (), {}, [])
         except (ZeroDivisionError, NameError):
             continue
-        size = sum([s or 0 for s in spans])
-        if blocks < 1 or size > MOST or 0 in spans: continue
-        found += [(size + 64 * blocks, front, dims, spans) for front in fronts]
+        found += [(cost, front, dims, spans) for front in fronts]
+        if not row: most = cost
     return sorted(found, key=lambda f: (f[0], -f[1]))
 
 
