@@ -60,7 +60,7 @@ class Nvrtc:
         program = ctypes.c_void_p()
         self.lib.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name.encode(), 0, None, None)
         quick = self.version() == "12.9" and not (arch.endswith("a") and "ct_wgmma_" in text)
-        options = [b"--gpu-architecture=" + arch.encode(), b"--std=c++11", b"--Ofast-compile=mid" if quick else b"--ptxas-options=-O1"]
+        options = [b"--gpu-architecture=" + arch.encode(), b"--std=c++11", b"--Ofast-compile=max" if quick else b"--ptxas-options=-O1"]
         status = self.lib.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         log = self.text_of(program, "ProgramLog").rstrip(b"\0").decode("utf-8", "replace").strip()
         code = self.text_of(program, "CUBIN") if status == 0 else b""
