@@ -47,7 +47,8 @@ static const Sym *length_of(Fn *fn, int64_t *tile)
 	ir_walk(fn->body, look_at, &l);
 	arena_release(A_TMP, mark);
 	if (l.fails || !l.trips || l.trips->kind != SYM_CDIV || !sym_is_const(l.trips->arg[1], tile)) return NULL;
-	return *tile >= COST_SINGLE_TRIP ? l.trips->arg[0] : NULL;
+	const Sym *length = l.trips->arg[0];    /* of all tile blocks: the launcher chooses the variant by it */
+	return *tile >= COST_SINGLE_TRIP && sym_is_of_call(length) ? length : NULL;
 }
 
 /* The first iteration in place of the loop, whose results are what it yields. */
