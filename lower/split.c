@@ -12,7 +12,9 @@
  * depend on the device. split_plan.c and split_tuple.c say which loops may be split. */
 #include "lower/split.h"
 
+#include "base/cost.h"
 #include "base/diag.h"
+#include "base/machine.h"
 #include "ir/fold.h"
 #include "ir/monoid.h"
 #include "lower/placed.h"
@@ -256,6 +258,19 @@ static void combine_iteration(Combine *g, Builder *b, Val *number)
 	for (int i = 0; i < l->tuples.n; i++) combine_tuple(g, b, &l->tuples.p[i]);
 }
 
+/* Words of all that a thread block holds while it combines so many shares: what it loads, what warps have of it before
+ * they exchange it, and what is carried, old and new. */
+static int64_t words_held(const SplitLoop *l, int together)
+{
+	int64_t carried = 0;
+	for (int i = 0; i < l->carried.n; i++) {
+		const Type *t = l->carried.p[i].type;
+		carried += (int64_t)((elem_bytes(t->elem) + 3) / 4) << size_log2(t);
+	}
+	int64_t loaded = carried << together, parts = carried * COST_SPLIT_WARPS;
+	return loaded + (parts < loaded ? parts : loaded) + 2 * carried;
+}
+
 /* A function takes registers for all parts of a tuple at once, and more instructions than a sum. */
 static int together_log2(const SplitLoop *l)
 {
@@ -265,7 +280,10 @@ static int together_log2(const SplitLoop *l)
 	for (int i = 0; i < l->tuples.n; i++)
 		if (log2_of(l->tuples.p[i].n) > parts) parts = log2_of(l->tuples.p[i].n);
 	n = (l->tuples.n ? COST_SPLIT_CALLED - parts : COST_SPLIT_TOGETHER) - most;
-	return n < 0 ? 0 : n > COST_SPLIT_SHARES ? COST_SPLIT_SHARES : n;
+	if (n > COST_SPLIT_SHARES) n = COST_SPLIT_SHARES;
+	int64_t room = (int64_t)(REGS_MOST - COST_AROUND) * 32 * COST_SPLIT_WARPS;
+	while (n > 0 && words_held(l, n) > room) n--;
+	return n < 0 ? 0 : n;
 }
 
 /* Puts the shares' results, combined with what the loop began with, in the loop's place. */
