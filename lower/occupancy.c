@@ -102,12 +102,15 @@ static int blocks_of(const Fn *fn, int regs)
 	return blocks;
 }
 
-/* For as many threads as the loop should have (prefetch.c), unless that spills much. */
+/* For as many threads as the loop should have (prefetch.c), or as registers suffice for, unless those are half of them
+ * or less and the others spill little. */
 static int bound_of_held(const Fn *fn, int threads, int regs)
 {
-	int wanted = threads / block_threads(fn), most = blocks_of(fn, regs - COST_SPILLED);
-	if (most < wanted) wanted = blocks_of(fn, regs);
-	return wanted < 1 ? 1 : wanted;
+	int wanted = threads / block_threads(fn), fit = blocks_of(fn, regs);
+	if (fit >= wanted) return wanted < 1 ? 1 : wanted;
+	bool half = 2 * fit <= wanted && blocks_of(fn, regs - COST_SPILLED) >= wanted;
+	if (half) return wanted;
+	return fit < 1 ? 1 : fit;
 }
 
 static int bound_blocks(const Fn *fn, bool specific)

@@ -21,6 +21,7 @@ typedef struct Walk {
 	VEC(const Op *) first;  /* of each stretch from 1 on */
 	int now;                /* the stretch */
 	bool math, stores, draws, scans, sorts;
+	int beside;             /* tiles that a scan has beside its first */
 } Walk;
 
 static int middle(const Walk *w) { return 2 * w->now; }
@@ -138,6 +139,7 @@ static void walk_op(Walk *w, const Op *op)
 	bool regions = op->nregion && !op_has(op, OPF_REDUCE | OPF_SCAN);
 	bool waits = waits_for_threads(op);
 	w->scans |= scan;
+	if (scan && scan_values(op) - 1 > w->beside) w->beside = scan_values(op) - 1;
 	w->sorts |= sort;
 	w->draws |= op_has(op, OPF_RANDOM);
 	w->math |= op_has(op, OPF_MATH) && !ir_int(op, AT_ROUNDING, 0) && regs_of(op->out[0]) >= COST_TILE_REGS;
@@ -188,7 +190,8 @@ Pressure pressure_of(const Fn *fn)
 	Pressure p = { .words = stretches_most(lives, w.tiles.n, w.now, &where) };
 	p.together = loaded_beside(&w, lives);
 	p.at = where ? w.first.p[where - 1] : NULL;
-	p.regs = p.words + COST_AROUND + (w.math && w.stores ? COST_FOR_MATH : 0) + (w.draws ? COST_FOR_RANDOM : 0);
+	p.regs = p.words + COST_AROUND + (w.math && w.stores ? COST_FOR_MATH : 0) + (w.draws ? COST_FOR_RANDOM : 0)
+		+ w.beside * COST_FOR_SCAN;
 	p.taken = p.regs + (w.scans ? COST_FOR_SCAN : 0) + (w.sorts ? COST_FOR_SORT : 0);
 	arena_release(A_TMP, mark);
 	return p;
