@@ -175,6 +175,7 @@ Pressure pressure_of(const Fn *fn)
 {
 	ArenaMark mark = arena_mark(A_TMP);
 	Walk w = { .fn = fn, .splat = splats_of(fn, A_TMP), .held = NEW_ARRAY(A_TMP, int, fn->nval) };
+	for (int i = 0; i < fn->nval; i++) w.held[i] = -1;      /* such as those in functions of reductions and scans */
 	next_stretch(&w, fn->body->first);
 	for (int i = 0; i < fn->body->args.n; i++) begin(&w, fn->body->args.p[i], middle(&w) - 1);
 	walk(&w, fn->body);
