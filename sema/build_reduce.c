@@ -266,9 +266,45 @@ static bool reads_what_changes(const Op *op)
 	return op_has(op, OPF_READ) && op->nin && !memory_is_constant(op->parent->fn, ir_in(op, 0));
 }
 
+static bool is_known_before(const Val *v, const Op *op)
+{
+	const IrBlock *b = v->def ? v->def->parent : v->block;
+	while (b && b->owner && b->owner != op) b = b->owner->parent;
+	return !b || !b->owner;
+}
+
+static bool all_known_before(const Op *op, const Op *reduction)
+{
+	for (int i = 0; i < op->nin; i++)
+		if (!is_known_before(ir_in(op, i), reduction)) return false;
+	return true;
+}
+
+/* An element of a tensor, without a memory order: what lies outside is the pad, so that it may be read even where the
+ * function is never called. What raw pointers lead to may not. */
+static bool reads_element(const Op *op)
+{
+	return op->code == OP_GATHER && !type_is_tile(op->out[0]->type)
+		&& ir_tensor(ir_in(op, 0))->type->kind == TY_VIEW;
+}
+
+/* The function stores nothing, so an element that may be written is the same in all of its calls, if its arguments have
+ * no part in the indices: it is read once, before the reduction. */
+static void read_before(Op *reduction)
+{
+	IrBlock *b = reduction->region[0];
+	bool some = false;
+	for (const Op *op = b->first; op; op = op->next) some |= reads_element(op) && reads_what_changes(op);
+	for (Op *op = b->first, *next; some && op != b->last; op = next) {
+		next = op->next;
+		bool may = (op_is_pure(op) && !tile_of(op)) || reads_element(op);
+		if (may && all_known_before(op, reduction)) ir_move_before(op, reduction);
+	}
+}
+
 /* How often the function runs, and where, is the target's business: it works on single elements and only computes. So
  * there is no order between it and what is stored before and after. */
-static bool only_computes(Cx *cx, Call *c, const IrBlock *b)
+static bool only_computes(Cx *cx, Call *c, const IrBlock *b, const Op *reduction)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		const Val *tile = tile_of(op);
@@ -276,7 +312,7 @@ static bool only_computes(Cx *cx, Call *c, const IrBlock *b)
 		if (writes || reads_what_changes(op)) {
 			Diag *d = cx_diag(cx, D_FN_EFFECT, op->span, c->name);
 			diag_label(d, c->span, "%s", "here it is used");
-			if (!writes) diag_help(d, "read it before, as in `let s = t[0];`");
+			if (!writes && all_known_before(op, reduction)) diag_help(d, "read it before, as in `let s = t[0];`");
 			return false;
 		}
 		if (tile) {
@@ -285,7 +321,7 @@ static bool only_computes(Cx *cx, Call *c, const IrBlock *b)
 			return false;
 		}
 		for (int i = 0; i < op->nregion; i++)
-			if (!only_computes(cx, c, op->region[i])) return false;
+			if (!only_computes(cx, c, op->region[i], reduction)) return false;
 	}
 	return true;
 }
@@ -302,7 +338,8 @@ static bool custom_region(Cx *cx, Call *c, const Custom *k, Op *op)
 	bool ok = custom_results(cx, c, r, k, out);
 	if (ok) ir_op(at_span(cx, c->span), OP_YIELD, k->n, out, 0, NULL);
 	spot_leave(cx, s);
-	return ok && only_computes(cx, c, region);
+	if (ok) read_before(op);
+	return ok && only_computes(cx, c, region, op);
 }
 
 /* One op over one axis; k->x become its results. */

@@ -67,6 +67,7 @@ ctilec_test(emulated/numbers "values;emulated" cuda/emulated.py numbers)
 ctilec_test(emulated/split "values;emulated" cuda/emulated.py split)
 ctilec_test(emulated/orders "values;emulated" cuda/emulated.py orders)
 ctilec_test(emulated/anywhere "values;emulated" cuda/emulated.py anywhere)
+ctilec_test(emulated/reads "values;emulated" cuda/emulated.py reads)
 # kernels drawn at random: rows, planes and loops, for which `fired` says what passes they are for; all operations. More: --count N --seed S
 ctilec_test(emulated/drawn "values;emulated" cuda/drawn.py test --count 40 --seed 24)
 # maps of what is computed from places along axes

@@ -68,7 +68,7 @@ def main(name):
     elif kind == "stages":
         tiles("pipeline.tile", "sm_80")
     elif kind in ("coarsen", "several", "overlap", "packed", "dense", "jam", "scans", "slide", "indexed", "anywhere", "odd", "slices", "orders", "split", "defer",
-        "sorts", "once", "private"):
+        "sorts", "once", "private", "reads"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":
         tiles("tiles.tile", "sm_80", rest)
