@@ -25,6 +25,8 @@ struct PadAxis {
 	Num c;
 	const Op *load;
 	int axis;               /* of the load */
+	int64_t from, end;      /* the elements of the loaded tile that are left along the axis */
+	const Op *moved;        /* what moved the elements last along the axis; NULL: they are where the load put them */
 	bool plain;             /* still the pad of the load itself */
 };
 typedef struct PadAxis PadAxis;
@@ -198,7 +200,7 @@ static Reach reach(const Val *v, int *left)
 	switch (op->code) {
 	case OP_ABS: return (Reach){ 0, fmin(all.hi, fmax(fabs(x.lo), fabs(x.hi))) };
 	case OP_NEG: return elem_is_any_float(e) ? (Reach){ -x.hi, -x.lo } : all;
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_HINT: case OP_FLIP: case OP_ROTATE: return x;
+	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_HINT: return x;
 	case OP_CAST: {
 		Elem from = ir_in(op, 0)->type->elem;
 		bool same = elem_is_integral(from) ? !rule_narrows(from, e) || elem_is_any_float(e) : elem_is_any_float(e);
@@ -209,6 +211,11 @@ static Reach reach(const Val *v, int *left)
 		return (Reach){ fmin(a.lo, b.lo), fmax(a.hi, b.hi) };
 	}
 	default: break;
+	}
+	if (op_has(op, OPF_ALL) && op->nin == 1) return x;
+	if (op_has(op, OPF_ALL) && op->nin == 2) {
+		Reach y = reach(ir_in(op, 1), left);
+		return (Reach){ fmin(x.lo, y.lo), fmax(x.hi, y.hi) };
 	}
 	if (op_has(op, OPF_REDUCE)) return reach_of_reduction(op, x, all);
 	if (op->nin == 1) return reach_of_float(op, x, all);
@@ -230,12 +237,14 @@ static void of_load(Padding *p, const Op *op)
 	PadAxis *a = pads_new(p, v);
 	for (int i = 0; i < v->type->rank; i++)
 		if (v->type->log2[i])
-			a[i] = known ? (PadAxis){ PAD_CONST, c, op, i, true } : (PadAxis){ .kind = PAD_UNKNOWN };
+			a[i] = known ? (PadAxis){ PAD_CONST, c, op, i, 0, type_extent(v->type, i), NULL, true }
+				: (PadAxis){ .kind = PAD_UNKNOWN };
 }
 
 /* Both cross the end of their tensors at the same element. */
 static bool same_end(const Padding *p, PadAxis a, PadAxis b)
 {
+	if (a.moved != b.moved || a.from != b.from || a.end != b.end) return false;
 	if (a.load == b.load && a.axis == b.axis) return true;
 	return valsym_access(p->vs, a.load, a.axis) == valsym_access(p->vs, b.load, b.axis) &&
 		valsym_extent(p->vs, ir_in(a.load, 0), a.axis) == valsym_extent(p->vs, ir_in(b.load, 0), b.axis);
@@ -320,21 +329,38 @@ static void of_broadcast(Padding *p, const Op *op)
 	for (int i = more; i < v->type->rank; i++) a[i] = pad_at(p, x, i - more);
 }
 
-/* Axes of length 1 come and go; any other change mixes the axes. */
+/* What two tiles hold outside, for a tile that has the elements of both. */
+static PadAxis beside(const Padding *p, PadAxis a, PadAxis b)
+{
+	if (a.kind == PAD_NONE) return b;
+	if (b.kind == PAD_NONE) return a;
+	bool same = a.kind == PAD_CONST && b.kind == PAD_CONST && a.c.i == b.c.i && same_end(p, a, b);
+	return same ? a : (PadAxis){ .kind = PAD_UNKNOWN };
+}
+
+static PadAxis moved_by(const Op *op, PadAxis a)
+{
+	if (a.kind != PAD_NONE) a.moved = op;
+	return a;
+}
+
+/* Lengths are powers of two, so an axis is a field of the bits of the place in row-major order. An axis of the result
+ * holds pads of an axis of x if it has that axis's upper bits: with its lower ones alone it holds them only where the
+ * tensor's extent is no multiple of what they count, which groups of elements usually are. */
 static void of_reshape(Padding *p, const Op *op)
 {
 	const Val *x = ir_in(op, 0), *v = op->out[0];
-	int k = 0;
 	if (!padded(p, x)) return;
 	PadAxis *a = pads_new(p, v);
-	for (int i = 0; i < v->type->rank; i++) {
-		if (!v->type->log2[i]) continue;
-		while (k < x->type->rank && !x->type->log2[k]) k++;
-		if (k == x->type->rank || x->type->log2[k] != v->type->log2[i]) {
-			all_unknown(p, v);
-			return;
+	for (int i = v->type->rank - 1, low = 0; i >= 0; low += v->type->log2[i--]) {
+		int high = low + v->type->log2[i];
+		for (int k = x->type->rank - 1, from = 0; k >= 0; from += x->type->log2[k--]) {
+			int end = from + x->type->log2[k];
+			if (from >= high || end <= low) continue;
+			PadAxis b = pad_at(p, x, k);
+			if (b.kind != PAD_NONE && end > high) b.kind = PAD_UNKNOWN;
+			a[i] = beside(p, a[i], from == low && end == high ? b : moved_by(op, b));
 		}
-		a[i] = pad_at(p, x, k++);
 	}
 }
 
@@ -344,6 +370,65 @@ static void of_permute(Padding *p, const Op *op)
 	if (!padded(p, ir_in(op, 0))) return;
 	PadAxis *a = pads_new(p, op->out[0]);
 	for (int i = 0; axes && i < axes->u.ints.n; i++) a[i] = pad_at(p, ir_in(op, 0), (int)axes->u.ints.p[i]);
+}
+
+/* A part at a constant place has the pads that lie there. */
+static PadAxis extracted(const Op *op, PadAxis a, int axis)
+{
+	int64_t n = type_extent(op->out[0]->type, axis);
+	Num at;
+	if (a.kind == PAD_NONE || n == type_extent(ir_in(op, 0)->type, axis)) return a;
+	if (a.moved || !ir_const_value(ir_in(op, 1 + axis), &at)) return (PadAxis){ .kind = PAD_UNKNOWN };
+	a.from += at.i * n;
+	a.end = a.from + n;
+	return moved_by(op, a);
+}
+
+/* Elements moved towards higher or lower indices: those that leave are gone. */
+static PadAxis shifted(const Op *op, PadAxis a)
+{
+	int64_t by = ir_int(op, AT_SHIFT, 0);
+	if (a.kind == PAD_NONE) return a;
+	if (a.moved || by <= a.from - a.end || by >= a.end - a.from) return (PadAxis){ .kind = PAD_UNKNOWN };
+	if (by > 0) a.end -= by;
+	else a.from -= by;
+	return moved_by(op, a);
+}
+
+/* Elements of the first tile at chosen places along an axis: the other axes are as they were. */
+static PadAxis taken(const Padding *p, const Op *op, PadAxis a, int axis)
+{
+	bool here = axis == ir_axis(op);
+	if (here && (a.kind != PAD_NONE || pad_at(p, ir_in(op, 1), axis).kind != PAD_NONE)) a.kind = PAD_UNKNOWN;
+	return a;
+}
+
+static PadAxis moved_along(const Padding *p, const Op *op, const Val *v, int axis)
+{
+	PadAxis a = pad_at(p, ir_in(op, 0), axis), unknown = { .kind = PAD_UNKNOWN };
+	switch (op->code) {
+	case OP_EXTRACT: return extracted(op, a, axis);
+	case OP_SHIFT: return axis == ir_axis(op) ? shifted(op, a) : a;
+	case OP_TAKE: return taken(p, op, a, axis);
+	case OP_SPLIT: return a;
+	case OP_TOPK: return a.kind != PAD_NONE && (axis == ir_axis(op) || v != op->out[0]) ? unknown : a;
+	default: break;
+	}
+	if (op_has(op, OPF_SOME)) return unknown;
+	for (int i = 1; i < op->nin; i++) a = beside(p, a, pad_at(p, ir_in(op, i), axis));
+	return op->code == OP_JOIN || axis != ir_axis(op) ? a : moved_by(op, a);
+}
+
+static void of_move(Padding *p, const Op *op)
+{
+	bool any = false;
+	for (int i = 0; i < op->nin; i++) any |= padded(p, ir_in(op, i));
+	for (int k = 0; any && k < op->nout; k++) {
+		const Val *v = op->out[k];
+		PadAxis *a = pads_new(p, v);
+		for (int i = 0; i < v->type->rank; i++)
+			if (v->type->log2[i]) a[i] = moved_along(p, op, v, i);
+	}
 }
 
 /* ---- reductions ---- */
@@ -380,7 +465,8 @@ static bool harmless(const Padding *p, const Op *op, const Val *x, PadAxis a, Nu
 	Reach r = value_reach(x);
 	/* ties give the lowest index, and what is outside comes last unless the tile may begin outside */
 	bool place = op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT || op->code == OP_TOPK;
-	bool last = !place || facts_le(p->vs->facts, sym_const(0), valsym_access(p->vs, a.load, a.axis));
+	bool last = !place
+		|| (!a.moved && facts_le(p->vs->facts, sym_const(0), valsym_access(p->vs, a.load, a.axis)));
 	OpCode code = reduces_as(op);
 	if (code == OP_REDUCE_MAX || op->code == OP_MAX_ELEMENT || op->code == OP_TOPK)
 		return last ? c <= r.lo : c < r.lo;
@@ -391,8 +477,8 @@ static bool harmless(const Padding *p, const Op *op, const Val *x, PadAxis a, Nu
 static bool proved_inside(const Padding *p, PadAxis a)
 {
 	const Sym *at = valsym_access(p->vs, a.load, a.axis), *ext = valsym_extent(p->vs, ir_in(a.load, 0), a.axis);
-	const Sym *end = sym_add(at, sym_const(type_extent(a.load->out[0]->type, a.axis)));
-	return ext && facts_le(p->vs->facts, sym_const(0), at) && facts_le(p->vs->facts, end, ext);
+	const Sym *end = sym_add(at, sym_const(a.end));
+	return ext && facts_le(p->vs->facts, sym_const(-a.from), at) && facts_le(p->vs->facts, end, ext);
 }
 
 /* The text of a call between its parentheses mentions a pad: the author has chosen it. */
@@ -405,9 +491,10 @@ static bool chosen(Span at)
 }
 
 /* The mask of the elements that a load takes from inside, for values of its shape. */
-static Str mask_text(const Op *load, const Type *of)
+static Str mask_text(PadAxis a, const Type *of)
 {
-	if (!type_is_tile(of) || !type_same_shape(of, load->out[0]->type)) return str_intern("t.mask(index, shape)");
+	const Op *load = a.load;
+	if (a.moved || !type_is_tile(of) || !type_same_shape(of, load->out[0]->type)) return str_intern("t.mask(index, shape)");
 	Str text = span_source(load->span), at = strstr(text, ".load(");
 	if (!at || str_len(text) > 60 || strchr(text, ':') || strstr(at + 1, ".load"))
 		return str_intern("t.mask(index, shape)");
@@ -428,8 +515,9 @@ static void help_pad(Diag *d, const Val *x, PadAxis a, Num zero)
 	const Src *s = src_of(a.load->span);
 	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
 	if (!a.plain || chosen(a.load->span) || !call) {
-		diag_help(d, "`select(%s, %s, %s)` takes them out before", mask_text(a.load, x->type), operand_text(x),
-			ir_num_text(e, zero));
+		diag_help(d, "`select(%s, %s, %s)` takes them out before%s", mask_text(a, x->type),
+			a.moved ? str_intern("x") : operand_text(x), ir_num_text(e, zero),
+			a.moved ? str_fmt(" `%s` moves them", op_rows[a.moved->code].name) : str_intern(""));
 		return;
 	}
 	Str pad = str_fmt(", pad: %s", ir_num_text(e, zero));
@@ -510,8 +598,8 @@ static void of_reduction(Padding *p, const Op *op)
 	}
 }
 
-/* What sorts after all elements stays outside. */
-static void of_sort(const Padding *p, const Op *op)
+/* What sorts after all elements stays outside; what does not lies anywhere from here on. */
+static void of_sort(Padding *p, const Op *op)
 {
 	const Val *x = ir_in(op, 0);
 	Elem e = x->type->elem;
@@ -524,6 +612,7 @@ static void of_sort(const Padding *p, const Op *op)
 	if (e != EL_U64 && (down ? c <= r.lo : c >= r.hi)) return;
 	if (e == EL_U64 && a.c.i == last.i) return;
 	enter(p, op, x, a, last);
+	p->of[op->out[0]->id][ir_axis(op)].kind = PAD_UNKNOWN;
 }
 
 /* The sum along a padded axis whose pads are zeros, or NULL; v: it, cast or in another shape. */
@@ -574,7 +663,7 @@ static void of_histogram(Padding *p, const Op *op)
 		if (d)
 			diag_help(d, "`select(%s, element_cast(%s, i32), -1)` takes them out: no pad of `%s` is "
 				"outside of %lld bins",
-				mask_text(a.load, x->type), operand_text(x), elem_name(e), (long long)bins);
+				mask_text(a, x->type), operand_text(x), elem_name(e), (long long)bins);
 		return;
 	}
 }
@@ -635,7 +724,7 @@ static void help_index(Diag *d, const Op *op, const Val *value, PadAxis a)
 	const Src *s = src_of(a.load->span);
 	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
 	if (!a.plain || !elem_is_signed(e) || !call) {
-		diag_help(d, "`mask: %s` in the %s leaves them out", mask_text(a.load, value->type),
+		diag_help(d, "`mask: %s` in the %s leaves them out", mask_text(a, value->type),
 			op->code == OP_SCATTER ? "scatter" : "atomic operation");
 		return;
 	}
@@ -666,12 +755,16 @@ void padding_op(Padding *p, const Op *op)
 	unsigned flags = op_rows[op->code].flags;
 	if (op->code == OP_HISTOGRAM) of_histogram(p, op);
 	if (op->code == OP_TOPK) taken_in(p, op);
-	if (op->code == OP_SORT) of_sort(p, op);
 	if (flags & OPF_SCAN && ir_int(op, AT_DIRECTION, 0)) taken_in(p, op);
 	if (op->code == OP_REDUCE && !ir_attr(op, AT_AXES)) taken_in(p, op);
 	if (op->code == OP_DIV) of_mean(p, op);
 	if (op->code == OP_SCATTER || op->code == OP_ATOMIC_RMW || op->code == OP_ATOMIC_CAS || op->code == OP_ATOMIC_STORE)
 		of_indices(p, op);
+	if (flags & (OPF_ALL | OPF_SOME)) {
+		of_move(p, op);
+		if (op->code == OP_SORT) of_sort(p, op);
+		return;
+	}
 	if (op->nregion || op->nout != 1) {
 		for (int i = 0; i < op->nout; i++) all_unknown(p, op->out[i]);
 		return;
