@@ -494,7 +494,8 @@ static bool chosen(Span at)
 static Str mask_text(PadAxis a, const Type *of)
 {
 	const Op *load = a.load;
-	if (a.moved || !type_is_tile(of) || !type_same_shape(of, load->out[0]->type)) return str_intern("t.mask(index, shape)");
+	if (a.moved || !type_is_tile(of) || !type_same_shape(of, load->out[0]->type))
+		return str_intern("t.mask(index, shape)");
 	Str text = span_source(load->span), at = strstr(text, ".load(");
 	if (!at || str_len(text) > 60 || strchr(text, ':') || strstr(at + 1, ".load"))
 		return str_intern("t.mask(index, shape)");
