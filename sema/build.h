@@ -16,6 +16,7 @@ static inline Builder *at_span(Cx *cx, Span at)
 void label_operand(Diag *d, Sv v);              /* its place and what it is */
 void label_operands(Cx *cx, Diag *d, Sv x, Sv y);               /* two operands, and where named ones got their types */
 void help_shape(Cx *cx, Diag *d, Sv x, const char *op, const Type *to);       /* op(x, shape) gives it the shape */
+Str shortened(Span at);            /* the text of a place, or `..` where it is long */
 void help_cast(Cx *cx, Diag *d, Sv v, Elem to);         /* "write `element_cast(x, f16)`", with the edit */
 
 /* ---- constants ---- */

@@ -322,6 +322,20 @@ static Sv build_permute(Cx *cx, Call *c, Sv x)
 	return sv_val(permute(cx, x.u.val, axes), c->span);
 }
 
+/* `transpose` without axes exchanges the first two, and the author may mean the last two, as elsewhere: where the types
+ * do not tell, the axes have to. */
+static void warn_transpose(Cx *cx, const Call *c, Sv x)
+{
+	int n = x.type->rank;
+	const uint8_t *l = x.type->log2;
+	bool alike = n == 3 ? l[0] == l[1] && l[1] == l[2] : n > 3 && l[0] == l[1] && l[n - 2] == l[n - 1];
+	if (!alike || !l[n - 1]) return;
+	Diag *d = cx_diag(cx, D_TRANSPOSE_AXES, c->span, sv_what(x));
+	Str t = shortened(x.span);
+	diag_help(d, "`transpose(%s, %d, %d)` exchanges the last two, `transpose(%s, 0, 1)` says that the first two are "
+		"meant", t, n - 2, n - 1, t);
+}
+
 static Sv build_transpose(Cx *cx, Call *c, Sv x)
 {
 	int i = 0, j = 1;
@@ -332,6 +346,7 @@ static Sv build_transpose(Cx *cx, Call *c, Sv x)
 	if (c->arg[1].given && (!arg_axis(cx, c, 1, x.type, &i) || !arg_axis(cx, c, 2, x.type, &j)))
 		return sv_poison(c->span);
 	if (!sv_is_tile(x) || (!c->arg[1].given && x.type->rank < 2)) return x;
+	if (!c->arg[1].given) warn_transpose(cx, c, x);
 	int64_t axes[TILE_RANK];
 	for (int k = 0; k < TILE_RANK; k++) axes[k] = k;
 	axes[i] = j;

@@ -44,7 +44,7 @@ void label_operands(Cx *cx, Diag *d, Sv x, Sv y)
 }
 
 /* An expression inside a remedy: as it stands, or dots where it is long. */
-static Str shortened(Span at)
+Str shortened(Span at)
 {
 	Str src = span_source(at);
 	return str_len(src) > 40 ? str_intern("..") : src;

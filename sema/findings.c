@@ -174,6 +174,14 @@ static bool static_value(const Sym *s, int64_t *v)
 	return s && sym_is_const(s, v);
 }
 
+static void help_between(Diag *d, const Op *op)
+{
+	bool store = op->code == OP_STORE;
+	diag_help(d, "%s together with what lies between, %s, they %s in pieces of up to 16 bytes",
+		store ? "stored" : "loaded", store ? "put together by `join` or `cat`" : "and taken apart by `split`, `extract` or `gather`",
+		store ? "go" : "come");
+}
+
 /* Neighbours in memory lie along `inner`; the tile takes so few of them that most of each
  * sector is read for nothing. */
 static void slow_rows(Findings *w, const Op *op, const Type *t, int inner)
@@ -187,7 +195,26 @@ static void slow_rows(Findings *w, const Op *op, const Type *t, int inner)
 	if (static_value(valsym_extent(&w->vs, view, inner), &ext) && ext <= type_extent(t, inner)) return;
 	Diag *d = diag(D_UNCOALESCED, op->span, shape_text(t->rank, t->log2), str_fmt("%lld", (long long)row), root->name);
 	diag_label(d, root->span, "neighbours in memory lie along axis %d", inner);
-	diag_help(d, "make the tile at least %d long along axis %d", (int)(SECTOR / elem_bytes(t->elem)), inner);
+	if (static_value(valsym_extent(&w->vs, view, inner), &ext) && ext * elem_bytes(t->elem) < SECTOR)
+		help_between(d, op);
+	else diag_help(d, "make the tile at least %d long along axis %d", (int)(SECTOR / elem_bytes(t->elem)), inner);
+}
+
+/* No axis of the view has neighbours in memory: each element is accessed by itself. */
+static void strided(Findings *w, const Op *op, const Type *t)
+{
+	const IrParam *root = valsym_root(&w->vs, ir_in(op, 0));
+	int64_t least = 0, v, bytes = elem_bytes(t->elem);
+	if (!root || type_bytes(t) < SMALL) return;
+	for (int i = 0; i < t->rank; i++)
+		if (t->log2[i] && static_value(valsym_stride(&w->vs, ir_in(op, 0), i), &v) && v > 1)
+			least = least ? v < least ? v : least : v;
+	if (!least) return;
+	int64_t times = least * bytes < SECTOR ? least : SECTOR / bytes;
+	Diag *d = diag(D_STRIDED, op->span, shape_text(t->rank, t->log2), str_i64(least * bytes), root->name,
+		op->code == OP_STORE ? "stored" : "loaded", str_i64(times));
+	diag_label(d, root->span, "`%s` is declared here", root->name);
+	if (least * bytes < SECTOR) help_between(d, op);
 }
 
 static void slow_start(Findings *w, const Op *op, const Type *t, int inner)
@@ -217,6 +244,7 @@ static void speed(Findings *w, const Op *op)
 		slow_start(w, op, t, i);
 		return;
 	}
+	strided(w, op, t);
 }
 
 /* ---- which axis of the grid ---- */
