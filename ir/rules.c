@@ -96,7 +96,7 @@ RuleWhy rule_limits(Elem e, int rank, const uint8_t *log2)
 	return RULE_OK;
 }
 
-static bool rule_mutual(const Type *a, const Type *b, int *rank, uint8_t log2[TILE_RANK], int *axis)
+bool rule_mutual(const Type *a, const Type *b, int *rank, uint8_t log2[TILE_RANK], int *axis)
 {
 	int n = a->rank > b->rank ? a->rank : b->rank;
 	memset(log2, 0, TILE_RANK);

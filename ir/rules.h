@@ -43,6 +43,8 @@ bool rule_converts(Elem from, Elem to);  /* explicit conversion exists: numeric 
 
 /* ---- shapes ---- */
 RuleWhy rule_limits(Elem e, int rank, const uint8_t *log2);
+/* right-aligned, equal or 1 in either; the greater; false: not at `axis` */
+bool rule_mutual(const Type *a, const Type *b, int *rank, uint8_t log2[TILE_RANK], int *axis);
 bool rule_one_way(const Type *from, int rank, const uint8_t *log2, int *axis);     /* right-aligned, equal or 1 */
 
 /* ---- operations ---- */

@@ -437,6 +437,18 @@ static bool select_arms(Cx *cx, Sv c, Sv *a, Sv *b)
 	return !sv_bad(*a) && !sv_bad(*b);
 }
 
+/* Arms have one shape: where they would meet in an operation of arithmetic, both are broadcast to what it would have. */
+static void help_arms(Cx *cx, Diag *d, Sv a, Sv b)
+{
+	uint8_t log2[TILE_RANK];
+	int rank, axis;
+	if (!sv_is_tile(a) || !sv_is_tile(b) || !rule_mutual(a.type, b.type, &rank, log2, &axis)) return;
+	Str shape = extent_names(cx, rank, log2);
+	if (!shape) shape = str_intern("shape");
+	diag_help(d, "arms are not broadcast to each other: `broadcast(%s, %s)` and `broadcast(%s, %s)` have one shape",
+		shortened(a.span), shape, shortened(b.span), shape);
+}
+
 static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
 {
 	Diag *d = cx_diag(cx, D_ARMS, at, "`select`", sv_what(a), sv_what(b));
@@ -448,6 +460,8 @@ static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
 	if (a.type->elem != b.type->elem) help_cast(cx, d, b, a.type->elem);
 	else if (type_is_tile(big) && rule_one_way(small.type, big->rank, big->log2, &axis)) {
 		help_shape(cx, d, small, "broadcast", big);
+	} else {
+		help_arms(cx, d, a, b);
 	}
 	return sv_poison(at);
 }
@@ -466,11 +480,16 @@ static Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 	if (!select_arms(cx, c, &a, &b)) return sv_poison(at);
 	if (a.type != b.type) return report_arms(cx, a, b, at);
 	if (!spreads_to(c, a.type)) {
+		uint8_t log2[TILE_RANK];
+		int rank, axis;
 		Diag *d = cx_diag(cx, D_SELECT_COND, at, sv_what(c), sv_what(a));
 		label_operand(d, c);
 		label_operand(d, a);
 		if (sv_is_tile(c) && sv_is_scalar(a)) diag_help(d, "the values are tiles, as in `full(%s, %s, %s)`",
 			shape_text(c.type->rank, c.type->log2), span_source(a.span), elem_name(a.type->elem));
+		else if (sv_is_tile(c) && sv_is_tile(a) && rule_mutual(c.type, a.type, &rank, log2, &axis))
+			diag_help(d, "the arms say the shape: give both that of the result, as in `broadcast(%s, %s)`",
+				shortened(a.span), shape_text(rank, log2));
 		return sv_poison(at);
 	}
 	Val *cv = conv_val(cx, c), *av = conv_val(cx, a), *bv = conv_val(cx, b);

@@ -225,6 +225,9 @@ static void report_tile_index(Cx *cx, Sv base, const Expr *e, const Expr *item)
 			span_source(item->span));
 		diag_edit(d, e->span, str_fmt("%s(extract(%s, [1], [%s]))", elem_name(base.type->elem), x,
 			span_source(item->span)));
+	} else if (base.type->rank == 1) {
+		diag_help(d, "one element is `%s(extract(%s, [1], [i]))`, `gather(%s, i, 0)` takes an index tile",
+			elem_name(base.type->elem), x, x);
 	} else {
 		diag_help(d, "`extract(%s, shape, index)` is a part of it, `gather(%s, i, axis)` takes an index tile", x, x);
 	}

@@ -56,8 +56,12 @@ Sv constant_eval(Cx *cx, const Item *it, Str define)
 	if (report_dynamic(cx, v, v.span)) return sv_poison(v.span);
 	Diag *d = cx_diag(cx, D_NOT_CONST, it->u.constant.value->span, sema_source(it->u.constant.value));
 	Span word = { it->span.lo, it->span.lo + 5 };
-	bool local = cx->frame->item && !it->u.constant.type && !strcmp(span_source(word), "const");
-	if (cx->frame->item) diag_help(d, "declare it with `let`: it gets its value at run time");
+	bool in_body = cx->frame->item != it;
+	bool local = in_body && !it->u.constant.type && !strcmp(span_source(word), "const");
+	if (!in_body && (v.kind == SV_LIT || sv_is_tile(v)))
+		diag_help(d, "a tile is made where it is used: a function may return it, as in "
+			"`fn table() -> tile<f32, [4]> { return [1, 2, 3, 4]; }`");
+	if (in_body) diag_help(d, "declare it with `let`: it gets its value at run time");
 	if (local) diag_edit(d, word, "let");
 	return sv_poison(v.span);
 }
