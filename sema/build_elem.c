@@ -437,7 +437,7 @@ static bool select_arms(Cx *cx, Sv c, Sv *a, Sv *b)
 	return !sv_bad(*a) && !sv_bad(*b);
 }
 
-/* Arms have one shape: where they would meet in an operation of arithmetic, both are broadcast to what it would have. */
+/* Arms have one shape: where arithmetic would broadcast them to each other, both are broadcast to what that gives. */
 static void help_arms(Cx *cx, Diag *d, Sv a, Sv b)
 {
 	uint8_t log2[TILE_RANK];

@@ -178,7 +178,8 @@ static void help_between(Diag *d, const Op *op)
 {
 	bool store = op->code == OP_STORE;
 	diag_help(d, "%s together with what lies between, %s, they %s in pieces of up to 16 bytes",
-		store ? "stored" : "loaded", store ? "put together by `join` or `cat`" : "and taken apart by `split`, `extract` or `gather`",
+		store ? "stored" : "loaded",
+		store ? "put together by `join` or `cat`" : "and taken apart by `split`, `extract` or `gather`",
 		store ? "go" : "come");
 }
 

@@ -506,8 +506,10 @@ static Str mask_text(PadAxis a, const Type *of)
 static Str operand_text(const Val *x)
 {
 	Str text = x->def ? span_source(x->def->span) : NULL;
-	bool call = text && isalpha((unsigned char)text[0]) && str_len(text) <= 30;      /* not an operator */
-	return x->name ? x->name : call ? text : str_intern("x");
+	size_t n = text ? str_len(text) : 0;
+	/* that of an operation with two operands is its operator */
+	bool whole = n && n <= 30 && (isalnum((unsigned char)text[n - 1]) || strchr(")]", text[n - 1]));
+	return x->name ? x->name : whole ? text : str_intern("..");
 }
 
 static void help_pad(Diag *d, const Val *x, PadAxis a, Num zero)
@@ -517,7 +519,7 @@ static void help_pad(Diag *d, const Val *x, PadAxis a, Num zero)
 	bool call = s && a.load->span.hi > s->base && s->text[a.load->span.hi - 1 - s->base] == ')';
 	if (!a.plain || chosen(a.load->span) || !call) {
 		diag_help(d, "`select(%s, %s, %s)` takes them out before%s", mask_text(a, x->type),
-			a.moved ? str_intern("x") : operand_text(x), ir_num_text(e, zero),
+			a.moved ? str_intern("..") : operand_text(x), ir_num_text(e, zero),
 			a.moved ? str_fmt(" `%s` moves them", op_rows[a.moved->code].name) : str_intern(""));
 		return;
 	}
