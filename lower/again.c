@@ -14,10 +14,8 @@ void kernel_regrid(Fn *fn, const Sym *blocks)
 
 void kernel_again(Fn *fn, const LowerCx *cx)
 {
-	Module one = { .path = NULL };
-	vec_push(A_TMP, &one.fns, fn);
-	pass_simplify(&one, cx);
-	pass_bounds(&one, cx);
+	simplify_kernel(fn, cx);
+	bound_accesses(fn);
 	ir_number(fn);
 }
 

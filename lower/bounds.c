@@ -4,7 +4,7 @@
  * clauses, the grid and loop bounds. */
 #include "base/diag.h"
 #include "ir/valsym.h"
-#include "lower/lower.h"
+#include "lower/placed.h"
 
 enum { NEAR = 1 << 20 };
 
@@ -40,8 +40,10 @@ static void mark_access(ValSyms *b, Op *op)
 	ir_set_ints(op, AT_INSIDE, t->rank, inside);
 }
 
+void bound_accesses(Fn *fn) { valsyms_accesses(fn, mark_access); }
+
 void pass_bounds(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) valsyms_accesses(m->fns.p[i], mark_access);
+	for (int i = 0; i < m->fns.n; i++) bound_accesses(m->fns.p[i]);
 }

@@ -181,21 +181,17 @@ static const Sym *guard_of(const Chain *c)
 /* Without what nobody uses, and with values that cost nothing made for each use. */
 static void settle(Fn *fn, const LowerCx *cx)
 {
-	Module one = { .path = NULL };
-	vec_push(A_TMP, &one.fns, fn);
-	pass_simplify(&one, cx);
+	simplify_kernel(fn, cx);
 	chain_unshare(fn);
 }
 
 static Fn *prepare(Fn *typed, const LowerCx *cx)
 {
-	Module one = { .path = NULL };
 	Fn *fn = copy_kernel(typed);
 	ir_number(fn);
-	vec_push(A_TMP, &one.fns, fn);
-	pass_relax(&one, cx);
+	relax_kernel(fn);
 	base2_powers(fn);
-	pass_powers(&one, cx);
+	mark_powers(fn);
 	settle(fn, cx);
 	return fn;
 }

@@ -244,11 +244,9 @@ static bool coarsen_fn(Fn *fn)
 
 void pass_coarsen(Module *m, const LowerCx *cx)
 {
-	Module some = { .path = m->path };
 	for (int i = 0; cx->o->planned && i < m->fns.n; i++)
 		for (int a = 0; a < cx->o->planned->archs.n; a++)
 			plans_find(cx->o->planned, m->fns.p[i], cx->o->planned->archs.p[a]);
 	for (int i = 0; cx->o->by_threads && i < m->fns.n; i++)
-		if (coarsen_fn(m->fns.p[i])) vec_push(A_TMP, &some.fns, m->fns.p[i]);
-	pass_simplify(&some, cx);       /* constants of the tiles that were */
+		if (coarsen_fn(m->fns.p[i])) simplify_kernel(m->fns.p[i], cx);        /* constants of the tiles that were */
 }

@@ -388,13 +388,12 @@ static void write_kernel(Writer *w, const Sym *ahead)
 }
 
 /* The kernel with relaxed powers and quotients, which are chosen by what becomes of them in a row as a whole. */
-static Fn *relaxed(Fn *fn, const LowerCx *cx)
+static Fn *relaxed(Fn *of)
 {
-	Module one = { .path = NULL };
-	vec_push(A_TMP, &one.fns, copy_kernel(fn));
-	ir_number(one.fns.p[0]);
-	pass_relax(&one, cx);
-	return one.fns.p[0];
+	Fn *fn = copy_kernel(of);
+	ir_number(fn);
+	relax_kernel(fn);
+	return fn;
 }
 
 static void divide(Fn *fn, const LowerCx *cx)
@@ -406,7 +405,7 @@ static void divide(Fn *fn, const LowerCx *cx)
 		return;
 	}
 	Writer w = { .rows = sym_const(1) };
-	if (!parts_plan(&w.k.p, relaxed(fn, cx)) || !find_given(&w)) return;
+	if (!parts_plan(&w.k.p, relaxed(fn)) || !find_given(&w)) return;
 	int64_t length = (int64_t)1 << w.k.p.log2, size = 0, bytes = element_bytes(&w, &size);
 	bool is_short = length < least_aligned(&w, size) && length < least_unaligned(size);
 	if (w.k.p.log2 < COST_PARTS_TILE || !bytes || is_short) return;

@@ -264,19 +264,18 @@ bool pipe_has_roles(const Pipe *p)
 }
 
 /* What stands around the loop may be less accurate where it ends in rounding, as in other kernels. */
-static Fn *relaxed(Fn *typed, const LowerCx *cx)
+static Fn *relaxed(Fn *typed)
 {
-	Module one = { .path = NULL };
-	vec_push(A_TMP, &one.fns, copy_kernel(typed));
-	pass_relax(&one, cx);
-	return one.fns.p[0];
+	Fn *fn = copy_kernel(typed);
+	relax_kernel(fn);
+	return fn;
 }
 
 void pipe_place(Fn *typed, const LowerCx *cx, PipelinedVec *to)
 {
 	Pipe p;
 	if (!pipe_find(&p, typed) || !pipe_wanted(typed, cx)) return;
-	Fn *fn = relaxed(typed, cx);
+	Fn *fn = relaxed(typed);
 	if (!pipe_find(&p, fn)) bug("a pipeline is none when it is relaxed");
 	if (lower_arch(cx, typed) == 90 && cx->target_only && pipe_has_roles(&p)) place_roles(&p, cx, to);
 	else if (!typed->stream_k) place_stages(&p, cx, to);

@@ -11,9 +11,7 @@
 
 static bool find_again(Pipe *p, const LowerCx *cx)
 {
-	Module one = { .path = NULL };
-	vec_push(A_TMP, &one.fns, p->fn);
-	pass_simplify(&one, cx);
+	simplify_kernel(p->fn, cx);
 	return pipe_find(p, p->fn);
 }
 

@@ -102,6 +102,12 @@ void note_variants(Module *m);                  /* TYPED, with entries: finds ro
  * single elements whose threads exchange what they load. NULL: none. */
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart);
 
+/* ---- what several passes do with one kernel ---- */
+void simplify_kernel(Fn *fn, const LowerCx *cx);        /* simplify.c */
+void bound_accesses(Fn *fn);                    /* bounds.c: TYPED */
+void relax_kernel(Fn *fn);                      /* relax.c: numbered */
+void mark_powers(Fn *fn);                       /* powers.c */
+
 /* ---- again.c ---- */
 void kernel_regrid(Fn *fn, const Sym *blocks);  /* TYPED: has one axis of so many tile blocks */
 void kernel_again(Fn *fn, const LowerCx *cx);   /* TYPED: simplified, with what is proved of its accesses, numbered */

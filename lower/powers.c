@@ -70,8 +70,10 @@ static void look_at(void *ctx, Op *op)
 	if (up_to_zero(ir_in(op, 0), DEPTH)) note_low_power(op);
 }
 
+void mark_powers(Fn *fn) { ir_walk(fn->body, look_at, NULL); }
+
 void pass_powers(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) ir_walk(m->fns.p[i]->body, look_at, NULL);
+	for (int i = 0; i < m->fns.n; i++) mark_powers(m->fns.p[i]);
 }

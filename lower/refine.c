@@ -121,12 +121,10 @@ static bool refine_fn(Fn *fn)
 
 void pass_refine(Module *m, const LowerCx *cx)
 {
-	Module some = { .path = m->path };
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
 		bool changed = cx->o->by_threads && refine_fn(fn);
 		if (cx->o->accumulator) changed |= divide_accumulators(fn, cx->o->accumulator);
-		if (changed) vec_push(A_TMP, &some.fns, fn);
+		if (changed) simplify_kernel(fn, cx);
 	}
-	pass_simplify(&some, cx);
 }

@@ -370,33 +370,35 @@ static void collect(void *ctx, Op *op)
 	r->rounds |= rounds_coarsely(op);
 }
 
-void pass_relax(Module *m, const LowerCx *cx)
+void relax_kernel(Fn *fn)
 {
-	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = m->fns.p[i];
-		Relax r = { .fn = fn };
-		bool divides = false;
-		ir_walk(fn->body, collect, &r);
-		for (int k = 0; k < r.ops.n; k++) divides |= divide_by_products(r.ops.p[k]);
-		if (divides) {
-			ir_number(fn);
-			r.ops.n = 0;
-			ir_walk(fn->body, collect, &r);
-		}
-		r.uses = ir_use_counts(fn, A_TMP);
-		for (int k = r.ops.n - 1; k >= 0; k--) look_at_cast(&r, r.ops.p[k]);
-		if (!r.rounds) continue;
-		for (int k = 0; k < r.ops.n; k++) part_difference(&r, r.ops.p[k]);
+	Relax r = { .fn = fn };
+	bool divides = false;
+	ir_walk(fn->body, collect, &r);
+	for (int k = 0; k < r.ops.n; k++) divides |= divide_by_products(r.ops.p[k]);
+	if (divides) {
 		ir_number(fn);
 		r.ops.n = 0;
 		ir_walk(fn->body, collect, &r);
-		r.exact = NEW_ARRAY(A_TMP, bool, fn->nval);
-		r.often = NEW_ARRAY(A_TMP, bool, fn->nval);
-		r.carried = NEW_ARRAY(A_TMP, bool, fn->nval);
-		r.uses = ir_use_counts(fn, A_TMP);
-		r.rare = rare_values(fn, A_TMP);
-		r.loose = NEW_ARRAY(A_TMP, Ops, fn->nval);
-		for (int k = r.ops.n - 1; k >= 0; k--) visit(&r, r.ops.p[k]);
 	}
+	r.uses = ir_use_counts(fn, A_TMP);
+	for (int k = r.ops.n - 1; k >= 0; k--) look_at_cast(&r, r.ops.p[k]);
+	if (!r.rounds) return;
+	for (int k = 0; k < r.ops.n; k++) part_difference(&r, r.ops.p[k]);
+	ir_number(fn);
+	r.ops.n = 0;
+	ir_walk(fn->body, collect, &r);
+	r.exact = NEW_ARRAY(A_TMP, bool, fn->nval);
+	r.often = NEW_ARRAY(A_TMP, bool, fn->nval);
+	r.carried = NEW_ARRAY(A_TMP, bool, fn->nval);
+	r.uses = ir_use_counts(fn, A_TMP);
+	r.rare = rare_values(fn, A_TMP);
+	r.loose = NEW_ARRAY(A_TMP, Ops, fn->nval);
+	for (int k = r.ops.n - 1; k >= 0; k--) visit(&r, r.ops.p[k]);
+}
+
+void pass_relax(Module *m, const LowerCx *cx)
+{
+	(void)cx;
+	for (int i = 0; i < m->fns.n; i++) relax_kernel(m->fns.p[i]);
 }

@@ -11,7 +11,7 @@
 #include "base/cost.h"
 #include "base/diag.h"
 #include "ir/fold.h"
-#include "lower/lower.h"
+#include "lower/placed.h"
 #include "placed/placed.h"
 
 typedef struct Seen { Op *op; uint32_t hash; int next; } Seen;
@@ -496,18 +496,20 @@ void drop_dead(Fn *fn)
 	sweep(fn->body, ir_use_counts(fn, A_TMP));
 }
 
+void simplify_kernel(Fn *fn, const LowerCx *cx)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	Simp s = { .fn = fn, .checked = cx->o->checked };
+	ir_number(fn);
+	s.nbucket = fn->nval * 2 + 16;
+	s.bucket = NEW_ARRAY(A_TMP, int, s.nbucket);
+	for (int k = 0; k < s.nbucket; k++) s.bucket[k] = -1;
+	simplify_block(&s, fn->body);
+	drop_dead(fn);
+	arena_release(A_TMP, mark);
+}
+
 void pass_simplify(Module *m, const LowerCx *cx)
 {
-	for (int i = 0; i < m->fns.n; i++) {
-		Fn *fn = m->fns.p[i];
-		ArenaMark mark = arena_mark(A_TMP);
-		Simp s = { .fn = fn, .checked = cx->o->checked };
-		ir_number(fn);
-		s.nbucket = fn->nval * 2 + 16;
-		s.bucket = NEW_ARRAY(A_TMP, int, s.nbucket);
-		for (int k = 0; k < s.nbucket; k++) s.bucket[k] = -1;
-		simplify_block(&s, fn->body);
-		drop_dead(fn);
-		arena_release(A_TMP, mark);
-	}
+	for (int i = 0; i < m->fns.n; i++) simplify_kernel(m->fns.p[i], cx);
 }

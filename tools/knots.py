@@ -2,6 +2,8 @@
 """Prints the knots of each folder: files that need each other's functions or data, around a circle (strongly connected by symbol, as nm
 reads them from the objects of `make`). knots.py [OBJECTS]; exit 1 where a folder has a larger knot than LARGEST allows.
 
+It fails, too, where one pass calls another.
+
 LARGEST is a ratchet: a number there goes down when a knot is cut, and never up. The aim is at most 5 files. `--why FOLDER` prints what
 each file of the folder's knots takes from the others, the links with the fewest symbols first: those are the cheapest to cut."""
 import glob
@@ -55,6 +57,12 @@ def knots(graph):
     return sorted((sorted(s) for s in sets if len(s) > 1), key=lambda s: (-len(s), s))
 
 
+def passes_called(known):
+    """Passes do not call each other: only the list of passes names them. What several need is a function of one kernel."""
+    return ["%s calls %s" % (os.path.relpath(path, ROOT), s) for path, (_, asks) in sorted(known.items())
+            if "/lower/" in path and not path.endswith("/lower.o") for s in sorted(asks) if s.startswith("pass_")]
+
+
 def why(folder, graph):
     for knot in knots(graph):
         rows = [(len(taken), f, g, taken) for f in knot for g, taken in graph[f].items() if g in knot]
@@ -85,6 +93,7 @@ def main(args):
             bad.append("%s has a knot of %d files, at most %d are allowed" % (folder, largest, LARGEST.get(folder, 1)))
         if largest < LARGEST.get(folder, 1):
             bad.append("%s has no knot of more than %d files: say so in LARGEST" % (folder, largest))
+    bad += passes_called(known)
     if seen < 100:
         bad.append("only %d objects in %s: is it built?" % (seen, objects))
     for line in bad:
