@@ -1,6 +1,7 @@
 """What each pass does: passes.py. PASS.ir or PASS_NAME.ir is typed IR after a line of options; PASS.after is the command, and the text that
-it prints, of the program after that pass. The pass must have changed something. UPDATE=1 writes the .after files again: read the
-difference."""
+it prints, of the program after that pass. The pass must have changed something. versions_NAME.ir: the file of lower/ that makes versions
+or variants of a kernel, and what is in a line of them alone, after the options; its .after has all versions, placed. UPDATE=1 writes the
+.after files again: read the difference."""
 import os
 import sys
 
@@ -9,6 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
 from common import *
 
 
+# the files of lower/ that make versions or variants: each has a versions_NAME.ir
+MAKERS = {"flat", "narrow", "cut", "by_warp", "peel", "dense", "privatise", "single_trip"}
 # what these do is printed only after another pass
 SEEN = {"longrows": "expand", "split": "expand", "streamk": "expand"}
 
@@ -37,6 +40,26 @@ def one(name, passes):
     command, text = after(name, options, SEEN.get(p, p))
     before = after(name, options, passes[passes.index(p) - 1] if p != passes[0] else None)[1]
     check(body(before) != body(text), "pass %s leaves %s as it is" % (p, name))
+    compare(base, command, text)
+    return p
+
+
+def versions(name):
+    """One of MAKERS: all versions of its program, placed, of which some have the line that it says."""
+    base = os.path.splitext(name)[0]
+    first, shows = read(os.path.join(HERE, name)).split("\n", 2)[:2]
+    check(first.startswith("// options: ") and shows.startswith("// shows: "), name + " begins with no lines of options and of what it shows")
+    command = ["-w", *first[len("// options: "):].split(), "--emit=placed", name]
+    r = ctilec(*command, cwd=HERE)
+    text = r.out.decode()
+    check(r.code == 0, "%s: exit %d\n%s" % (name, r.code, r.text))
+    found = [bool(re.search(shows[len("// shows: "):], v, re.M)) for v in re.split(r"(?m)^\tguard ", text)]
+    check(any(found) and not all(found), "%s: not in some versions alone: %s" % (name, shows))
+    compare(base, "// ctilec %s\n" % " ".join(command), text)
+    return base[len("versions_"):]
+
+
+def compare(base, command, text):
     kept = os.path.join(HERE, base + ".after")
     if UPDATE:
         write(kept, command + text)
@@ -44,7 +67,6 @@ def one(name, passes):
         with tmpdir() as tmp:
             write(os.path.join(tmp, "new"), command + text)
             print(run(["diff", "-u", kept, os.path.join(tmp, "new")]).out.decode()[:4000])
-    return p
 
 
 def without(passes):
@@ -61,9 +83,12 @@ def main():
     listed = ctilec("--list-passes").out.decode().splitlines()
     passes = [line.split()[0] for line in listed]
     check(len(passes) > 20, "--list-passes prints few")
-    shown = {one(name, passes) for name in sorted(os.listdir(HERE)) if name.endswith(".ir")}
+    names = [name for name in sorted(os.listdir(HERE)) if name.endswith(".ir")]
+    made = {versions(name) for name in names if name.startswith("versions_")}
+    shown = {one(name, passes) for name in names if not name.startswith("versions_")}
     without(passes)
     check(not set(passes) - shown, "passes without a file: %s" % sorted(set(passes) - shown))
+    check(made == MAKERS, "versions_*.ir are of %s, not of %s" % (sorted(made), sorted(MAKERS)))
     finish()
 
 
