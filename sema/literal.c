@@ -43,9 +43,11 @@ FitWhy lit_fit(Sv x, Elem e, Num *n)
 {
 	*n = (Num){ 0 };
 	if (elem_is_ptr(e)) return FIT_POINTER;
-	if (elem_is_any_float(e)) return fit_float(x, e, n);
-	if (x.kind == SV_FLOAT) return FIT_FRACTION;
-	return fit_int(exact_of(x), e, n);
+	if (x.kind == SV_FLOAT && !elem_is_any_float(e)) return FIT_FRACTION;
+	ArenaMark mark = arena_mark(A_UNIT);    /* of exact numbers on the way nothing is kept */
+	FitWhy why = elem_is_any_float(e) ? fit_float(x, e, n) : fit_int(exact_of(x), e, n);
+	arena_release(A_UNIT, mark);
+	return why;
 }
 
 /* ---- reports ---- */
