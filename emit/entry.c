@@ -189,10 +189,12 @@ static bool priced(const HostStmt *s, int variant)
 	return false;
 }
 
+enum { TRY_FIRST = 1, TRY_LAST = 2 };
 /* A variant that is tried after others: where the device is that of `rule`, a line of a tune file, or `best` is the
  * number of the cheapest one, and where it accepts the call. ct_on_arch(90) is the target's: whether the current device
- * is of that architecture. Does it end the list, since it asks for nothing? */
-static bool print_try(EntryText *t, const HostStmt *s, const Fn *fn, const LaunchRule *rule, int best, bool first)
+ * is of that architecture. What follows one that asks for nothing stays in the text, so that every variant is used.
+ * Does the last one ask for nothing? */
+static bool print_try(EntryText *t, const HostStmt *s, const Fn *fn, const LaunchRule *rule, int best, int place)
 {
 	EntryText in = *t;
 	in.o = out_new();
@@ -200,11 +202,11 @@ static bool print_try(EntryText *t, const HostStmt *s, const Fn *fn, const Launc
 	if (any) out_printf(in.o, "ct_best == %d", best);
 	if (rule) any = print_conditions(in.o, rule, !any);
 	any = print_asks(&in, s, fn, !any);
-	if (!first) out_puts(t->o, "else ");
-	if (any) out_printf(t->o, "if (%s) ", out_take(in.o));
+	if (!(place & TRY_FIRST)) out_puts(t->o, "else ");
+	if (any || !(place & TRY_LAST)) out_printf(t->o, "if (%s) ", any ? out_take(in.o) : "1");
 	print_run_of(t, s, fn);
 	out_puts(t->o, ";\n");
-	return !any;
+	return !any && place & TRY_LAST;
 }
 
 static bool same_instance(const Fn *x, const Fn *y)
@@ -244,21 +246,22 @@ static void print_variants(EntryText *t, const HostStmt *s)
 		out_puts(o, ") != 0) return ct_s;\n");
 		return;
 	}
-	bool costs = print_cheapest(t, s), first = true, ends = false;
-	for (int i = 0; i < s->u.launch.rules.n && !ends; i++) {
+	bool costs = print_cheapest(t, s), ends = false;
+	int first = TRY_FIRST;
+	for (int i = 0; i < s->u.launch.rules.n; i++) {
 		const LaunchRule *r = &s->u.launch.rules.p[i];
 		if (r->cost) continue;
-		ends = print_try(t, s, s->u.launch.variants.p[r->variant].fn, r, -1, first);
-		first = false;
+		print_try(t, s, s->u.launch.variants.p[r->variant].fn, r, -1, first);
+		first = 0;
 	}
-	for (int i = 0; costs && i < n && !ends; i++) {
+	for (int i = 0; costs && i < n; i++) {
 		if (!priced(s, i)) continue;
-		ends = print_try(t, s, s->u.launch.variants.p[i].fn, NULL, i, first);
-		first = false;
+		print_try(t, s, s->u.launch.variants.p[i].fn, NULL, i, first);
+		first = 0;
 	}
-	for (int i = 0; i < n && !ends; i++) {
-		ends = print_try(t, s, s->u.launch.variants.p[i].fn, NULL, -1, first);
-		first = false;
+	for (int i = 0; i < n; i++) {
+		ends = print_try(t, s, s->u.launch.variants.p[i].fn, NULL, -1, first | (i == n - 1 ? TRY_LAST : 0));
+		first = 0;
 	}
 	if (!one && !ends) {   /* it says in words what even the last variant needs */
 		out_printf(o, "else {\n\tchar ct_why[sizeof ctile_last_text];\n\tct_s = ct_fits_%s(", last->name);
