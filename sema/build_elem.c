@@ -445,7 +445,7 @@ static void help_arms(Cx *cx, Diag *d, Sv a, Sv b)
 	if (!sv_is_tile(a) || !sv_is_tile(b) || !rule_mutual(a.type, b.type, &rank, log2, &axis)) return;
 	Str shape = extent_names(cx, rank, log2);
 	if (!shape) shape = str_intern("shape");
-	diag_help(d, "arms are not broadcast to each other: `broadcast(%s, %s)` and `broadcast(%s, %s)` have one shape",
+	diag_help(d, "arms are not broadcast to each other, but `broadcast(%s, %s)` and `broadcast(%s, %s)` have one shape",
 		shortened(a.span), shape, shortened(b.span), shape);
 }
 
