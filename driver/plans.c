@@ -37,8 +37,8 @@ static void print_fn(Out *o, const Module *m, const PlannedFn *f)
 	if (!placed || !placed->warps || !f->ranked.n) return;
 	Plan now = plan_of_placed(placed);
 	Cost c = cost_at(&f->skeleton, &now, machine_of(f->arch), &f->asked.at[0]);
-	out_printf(o, "plans of %s, sm_%d, %d costed, for %lld tile blocks\n", f->fn->name, f->arch, f->ranked.costed,
-		(long long)f->asked.at[0].blocks);
+	out_printf(o, "plans of %s, sm_%d, %d costed, for %lld tile blocks%s\n", f->fn->name, f->arch, f->ranked.costed,
+		(long long)f->asked.at[0].blocks, f->fn->is_step ? "; a step of another kernel: not to be pinned" : "");
 	print_plan(o, "taken", &now, &c);
 	for (int i = 0; i < f->ranked.n && i < SHOWN; i++)
 		print_plan(o, i ? "next " : "best ", &f->ranked.at[i].plan, &f->cost[i]);

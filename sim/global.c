@@ -18,13 +18,6 @@ static const Region *region_of(const Run *r, uint64_t at, int bytes)
 	return NULL;
 }
 
-static bool has_pointers(const Run *r)          /* whose memory is unknown here */
-{
-	for (int i = 0; i < r->fn->params.n; i++)
-		if (!r->fn->params.p[i].is_tensor && elem_is_ptr(r->fn->params.p[i].elem)) return true;
-	return false;
-}
-
 static void check_address(Warp *w, int lane, uint64_t at, int bytes, bool write)
 {
 	const Run *r = w->u->r;
@@ -32,7 +25,7 @@ static void check_address(Warp *w, int lane, uint64_t at, int bytes, bool write)
 		sim_fault(w, "lane %d accesses %d bytes at once at an address that is no multiple of them", lane, bytes);
 	const Region *g = region_of(r, at, bytes);
 	if (g && write && !g->writable) sim_fault(w, "lane %d writes to `%s`, which is an input", lane, g->name);
-	if (g || has_pointers(r)) return;
+	if (g || r->pointers) return;
 	const Region *near = NULL;
 	for (int i = 0; i < r->nregion; i++)
 		if (r->region[i].base && r->region[i].base <= at && (!near || r->region[i].base > near->base))

@@ -11,8 +11,10 @@
 #include "base/show.h"
 #include "sim/sim.h"
 
-enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16, SCRATCH = 1 << 24, FEW = 16 };
+enum { ALIGN = 256, CELLS = 8, BLOCKS_MOST = 16, SCRATCH = 1 << 24, FEW = 16,
+	TRIES = 4 };    /* of sizes, each half of the one before; then one tile block of FEW runs */
 #define WORK INT64_C(4000000)           /* operations of warps: some seconds */
+#define WORK_LAST (3 * WORK)            /* of one tile block, after all else: more is taken for endless */
 #define BYTES_MOST (INT64_C(1) << 28)   /* of all tensors */
 #define LONGEST (1 << 18)               /* elements of a row that are tried for versions of some lengths */
 
@@ -199,6 +201,7 @@ static bool is_scratch(const Fn *fn, int param)
 static Str make_args(Arena *mem, const SimCall *c, void **arg)
 {
 	int64_t below = INT64_MAX;
+	if (sim_makes_pointers(c->fn)) return str_intern("takes addresses as numbers");
 	for (int i = 0; i < c->fn->dims.n; i++)
 		if (!c->fn->dims.p[i].is_stride && c->dim[i] < below) below = c->dim[i];
 	for (int i = 0; i < c->fn->params.n; i++) {
@@ -371,15 +374,25 @@ static bool report_version(Out *o, const Version *v, Str arches, Str sizes)
 	if (*v->name) out_printf(o, "version %s, ", v->name);
 	out_printf(o, "%s\n", arches);
 	int64_t size = 1024, shorter = 0;
+	int tries = 0;
 	while ((found = next_size(&c, v, dim, sizes, &size) || other_size(&c, v, dim, sizes, &size))
 		&& !(why = make_args(mem, &c, arg))) {
 		sim_run(&c, &r);
 		if (!r.stopped) break;
 		shorter = size;
-		if (size > 1 && open_sizes(fn, sizes)) size /= 2;
-		else c.most = 1, c.work = 0;    /* that is what was asked for */
+		if (c.work == WORK_LAST) break;
+		bool open = size > 1 && open_sizes(fn, sizes);
+		if (open && ++tries < TRIES) {
+			size /= 2;
+		} else {
+			if (open && size > FEW) size = FEW;
+			c.most = 1, c.work = WORK_LAST;
+		}
 	}
-	if (!found) why = str_intern("no size tried is one that it serves and gives small tensors: name its dimensions");
+	if (!found) why = open_sizes(fn, sizes)
+		? str_intern("no size tried is one that it serves and gives small tensors: name its dimensions")
+		: str_fmt("it does not serve these sizes, or its tensors would have more than %lld bytes",
+			(long long)BYTES_MOST);
 	if (why) {
 		out_printf(o, "  not run   %s\n", why);
 	} else {
@@ -387,6 +400,9 @@ static bool report_version(Out *o, const Version *v, Str arches, Str sizes)
 			out_printf(o, "  sizes     %lld would take long; name dimensions for others\n", (long long)shorter);
 		print_sizes(o, &c, &r);
 		if (r.fault) out_printf(o, "  fault     %s\n", r.fault);
+		if (r.stopped)
+			out_printf(o, "  stopped   after %lld operations of warps: a loop is endless with these numbers, or long\n",
+				(long long)c.work);
 		tables(o, &r);
 		out_printf(o,
 			"  all       %lld bytes in %lld sectors, %lld wavefronts, %lld shuffles, %lld barriers of warps\n",

@@ -224,6 +224,30 @@ static void start_unit(Run *r, Unit *u, int64_t first)
 	}
 }
 
+/* ---- pointers ---- */
+static void find_made(void *ctx, Op *op)
+{
+	bool made = op->code == OP_BITCAST && !elem_is_ptr(ir_in(op, 0)->type->elem), read = op_has(op, OPF_READ);
+	for (int i = 0; i < op->nout && (made || read); i++) {
+		const Type *t = op->out[i]->type;
+		*(bool *)ctx |= t->kind != TY_VIEW && elem_is_ptr(t->elem);
+	}
+}
+
+bool sim_makes_pointers(const Fn *fn)
+{
+	bool made = false;
+	ir_walk(fn->body, find_made, &made);
+	return made;
+}
+
+static bool has_pointers(const Fn *fn)
+{
+	for (int i = 0; i < fn->params.n; i++)
+		if (!fn->params.p[i].is_tensor && elem_is_ptr(fn->params.p[i].elem)) return true;
+	return sim_makes_pointers(fn);
+}
+
 /* ---- the run ---- */
 static void add_regions(Run *r)
 {
@@ -315,6 +339,7 @@ bool sim_run(const SimCall *c, SimResult *result)
 	result->count = r.count = NEW_ARRAY(A_TMP, SimCount, n + 1);
 	result->op = NEW_ARRAY(A_TMP, const Op *, n + 1);
 	add_regions(&r);
+	r.pointers = has_pointers(c->fn);
 	r.body = sim_decode(&r, c->fn->body);
 	for (int i = 0; i < r.nop; i++) result->op[i] = r.ops.p[i];
 	result->nop = r.nop;

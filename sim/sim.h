@@ -53,6 +53,8 @@ const Version *sim_version(const SimCall *c, const Module *m, const char *name);
 /* What a launcher starts of c->fn, a version: with so many warps, lanes and registers as the call's rows need
  * (short.c). *is_short: of its two kernels the one for rows that share thread blocks. */
 const Fn *sim_short(const SimCall *c, bool *is_short);
+/* Does the kernel make pointers of numbers, or load them? What they point to is not known here. */
+bool sim_makes_pointers(const Fn *fn);
 /* Has this operation of the PLACED form a meaning here? */
 bool sim_knows(OpCode code);
 

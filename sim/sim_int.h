@@ -157,6 +157,7 @@ struct Run {
 	const Val *phase;       /* of the kernel's OP_PHASE; NULL: it has none */
 	int nbar, nmbar;
 	bool roles;             /* warps run different things: see group.c */
+	bool pointers;          /* to memory that is not known here */
 	int grain;              /* the least grain of shared memory so far */
 	int64_t started;        /* clusters (or thread blocks without) that run: persistent kernels walk over tiles */
 	VEC(struct GridBarrier *) grid_barriers;

@@ -20,6 +20,13 @@ LONG = """kernel long(x: tensor<f32, [k]>, y: out tensor<f32, [1]>) grid [1] {
     y[0] = s;
 }
 """
+ENDLESS = """kernel endless(x: inout tensor<f32, [n]>) grid [1] { while x[0] == x[0] { x[1] = 1.0; } }
+"""
+SPANS = """kernel scale_all<N: int = 1024>(at: tensor<u64, [count]>, lengths: tensor<i64, [count]>, a: f32) grid [count] {
+    let x = unsafe tensor_span(element_bitcast(at[bid(0)], ptr<f32>), [lengths[bid(0)]]);
+    for i in 0 .. cdiv(lengths[bid(0)], N) { x.store([i], a * x.load([i], [N])); }
+}
+"""
 
 with tmpdir() as where:
     def report(name, text, option="--report"):
@@ -38,4 +45,10 @@ with tmpdir() as where:
         check(r.code == 2 and "no kernel has a dimension" in r.text and not r.out, "%s: %s" % (wrong, r.text))
     r = report("long", LONG)
     check(r.code == 0 and b"1000 would take long" in r.out and b"k = 256" in r.out, "a long run: %r" % r.out)
+    r = report("endless", ENDLESS)
+    check(r.code == 1 and b"fault " in r.out and b"stopped " in r.out, "a loop that never ends: %r" % r.out)
+    r = report("spans", SPANS)
+    check(r.code == 0 and b"not run   takes addresses as numbers" in r.out, "addresses in tensors: %r" % r.out)
+    r = report("grid", GRID, "--report=g=40,n=99999999999")
+    check(r.code == 0 and b"more than 268435456 bytes" in r.out, "sizes that are too large: %r" % r.out)
 finish()
