@@ -299,6 +299,7 @@ static void warn_clamped(Cx *cx, Sv x, Sv lo, Sv hi, Span at, Str shown)
 static void warn_quotient(Cx *cx, OpCode code, Sv x, Elem to)
 {
 	bool arithmetic = code == OP_ADD || code == OP_SUB || code == OP_MUL || code == OP_DIV;
+	if (arithmetic && x.kind == SV_CONST && !elem_is_ptr(to) && elem_is_any_float(to)) warn_cut(cx, x);
 	const Op *op = arithmetic && x.kind == SV_VAL ? x.u.val->def : NULL;
 	if (!op || op->code != OP_DIV || elem_is_ptr(to) || !elem_is_any_float(to) || !elem_is_integral(x.type->elem))
 		return;
@@ -414,6 +415,17 @@ static Sv arm_like(Cx *cx, Sv x, Sv other)
 	return sv_val(val_broadcast(cx, s, other.type), x.span);
 }
 
+/* `true`, `false` and other bools that are known have a type of their own, but take a shape as numbers do. */
+static bool is_known_bool(Sv x) { return x.kind == SV_CONST && x.type->elem == EL_BOOL; }
+
+static void bool_like(Cx *cx, Sv *x, const Type *t)
+{
+	if (!is_known_bool(*x)) return;
+	Val *s = conv_val(cx, *x);
+	at_span(cx, x->span);
+	*x = sv_val(val_broadcast(cx, s, t), x->span);
+}
+
 static bool select_arms(Cx *cx, Sv c, Sv *a, Sv *b)
 {
 	if (sv_untyped(*a) && sv_untyped(*b)) {
@@ -434,7 +446,12 @@ static bool select_arms(Cx *cx, Sv c, Sv *a, Sv *b)
 	}
 	if (sv_open(*a)) *a = arm_like(cx, *a, *b);
 	else if (sv_open(*b)) *b = arm_like(cx, *b, *a);
-	return !sv_bad(*a) && !sv_bad(*b);
+	if (sv_bad(*a) || sv_bad(*b)) return false;
+	const Type *t = is_known_bool(*a) ? b->type : is_known_bool(*b) ? a->type : NULL;
+	if (t && t->elem == EL_BOOL && !type_is_tile(t)) t = sv_is_tile(c) && is_known_bool(*a) && is_known_bool(*b)
+		? type_with_elem(c.type, EL_BOOL) : NULL;
+	if (t && t->elem == EL_BOOL) bool_like(cx, a, t), bool_like(cx, b, t);
+	return true;
 }
 
 /* Arms have one shape: where arithmetic would broadcast them to each other, both are broadcast to what that gives. */
@@ -449,6 +466,15 @@ static void help_arms(Cx *cx, Diag *d, Sv a, Sv b)
 		shortened(a.span), shape, shortened(b.span), shape);
 }
 
+/* `0u8`: the number without its type; else NULL. */
+static Str bare_literal(Sv x)
+{
+	Str src = span_source(x.span), suffix = x.type ? elem_name(x.type->elem) : "";
+	size_t n = str_len(src), k = strlen(suffix);
+	bool number = x.kind == SV_CONST && src[0] >= '0' && src[0] <= '9' && n > k && !strcmp(src + n - k, suffix);
+	return number && src[strspn(src, "0123456789.")] == suffix[0] ? str_intern_n(src, n - k) : NULL;
+}
+
 static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
 {
 	Diag *d = cx_diag(cx, D_ARMS, at, "`select`", sv_what(a), sv_what(b));
@@ -457,8 +483,13 @@ static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
 	int axis;
 	Sv small = sv_is_tile(b) && (!sv_is_tile(a) || type_size(a.type) < type_size(b.type)) ? a : b;
 	const Type *big = small.span.lo == a.span.lo ? b.type : a.type;
-	if (a.type->elem != b.type->elem) help_cast(cx, d, b, a.type->elem);
-	else if (type_is_tile(big) && rule_one_way(small.type, big->rank, big->log2, &axis)) {
+	Str bare = bare_literal(small);
+	if (a.type->elem != b.type->elem) {
+		help_cast(cx, d, b, a.type->elem);
+	} else if (type_is_tile(big) && bare) {
+		diag_help(d, "a number without a type takes the other value's type and shape: write `%s`", bare);
+		diag_edit(d, small.span, bare);
+	} else if (type_is_tile(big) && rule_one_way(small.type, big->rank, big->log2, &axis)) {
 		help_shape(cx, d, small, "broadcast", big);
 	} else {
 		help_arms(cx, d, a, b);

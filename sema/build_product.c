@@ -6,6 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+static bool greater_range(Elem a, Elem b)
+{
+	return exact_cmp(exact_num(a, num_greatest(a)), exact_num(b, num_greatest(b))) > 0;
+}
+
 static void report_mma_elems(Cx *cx, Ruling r, const Product *p)
 {
 	Sv a = p->a, b = p->b;
@@ -24,6 +29,8 @@ static void report_mma_elems(Cx *cx, Ruling r, const Product *p)
 		bool widens = !rule_narrows(a.type->elem, b.type->elem) && !elem_varies(cx, b.type->elem);
 		if (widens) diag_note(d, "the product is one of %s then; `element_cast(.., %s)` of the other operand rounds it",
 			elem_name(b.type->elem), elem_name(a.type->elem));
+		bool floats = elem_is_any_float(a.type->elem) && elem_is_any_float(b.type->elem);
+		if (!widens && floats && greater_range(b.type->elem, a.type->elem)) widens = true;
 		help_cast(cx, d, widens ? a : b, widens ? b.type->elem : a.type->elem);
 		return;
 	}

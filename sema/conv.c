@@ -302,6 +302,29 @@ static Diag *conv_report(Cx *cx, DiagCode code, Sv x, const Goal *g)
 	return d;
 }
 
+/* `var s = 0;` makes an i32, to which a loop then adds what is wider: the author chose no type. */
+static bool help_wider_variable(Cx *cx, Diag *d, Sv x, const Goal *g)
+{
+	const Src *src = g->decl.hi ? src_of(g->decl) : NULL;
+	const char *after = src ? src->text + (g->decl.hi - src->base) : "", *p = after + strspn(after, " \t");
+	if (*p != '=' || !x.type || !elem_is_numeric(x.type->elem)) return false;
+	p += 1 + strspn(p + 1, " \t");
+	size_t digits = strspn(p, "0123456789"), fraction = p[digits] == '.' ? strspn(p + digits, ".0123456789") : 0;
+	if (!digits || p[digits + fraction] != ';') return false;
+	Elem e = x.type->elem;
+	uint32_t end = g->decl.hi + (uint32_t)(p - after) + (uint32_t)digits;
+	if (!fraction && !elem_varies(cx, e) && (e == EL_F32 || e == EL_F16 || e == EL_BF16)) {
+		diag_help(d, "a variable has the type of its first value: write `var %s = %.*s.0`", g->what, (int)digits, p);
+		diag_edit(d, (Span){ end, end }, ".0");
+	} else {
+		Str typed = str_fmt("%s: %s", g->what, elem_word(cx, e));
+		diag_help(d, "a variable has the type of its first value: write `var %s = %.*s`", typed,
+			(int)(digits + fraction), p);
+		diag_edit(d, g->decl, typed);
+	}
+	return true;
+}
+
 static Sv conv_narrows(Cx *cx, Sv x, const Goal *g)
 {
 	const Type *to = g->to;
@@ -310,7 +333,7 @@ static Sv conv_narrows(Cx *cx, Sv x, const Goal *g)
 		return sv_poison(x.span);
 	}
 	Diag *d = conv_report(cx, D_CONVERT_NARROW, x, g);
-	help_cast(cx, d, x, to->elem);
+	if (g->why != CONV_ASSIGN || !help_wider_variable(cx, d, x, g)) help_cast(cx, d, x, to->elem);
 	return sv_poison(x.span);
 }
 

@@ -335,7 +335,9 @@ static void weak_wait(const Hazard *h, const Op *op)
 	const IrParam *root = load ? valsym_root(h->vs, ir_in(load, 0)) : NULL;
 	if (!root) return;
 	Diag *d = diag(D_WEAK_WAIT, load->span, root->name);
-	diag_help(d, "`atomic_load` with `order: acquire` sees it, and what was stored before it was released");
+	if (root->mode == PM_IN) diag_help(d, "nothing stores to an `in` tensor: declare it `inout`; then `atomic_load` "
+		"with `order: acquire` sees what another tile block stores");
+	else diag_help(d, "`atomic_load` with `order: acquire` sees it, and what was stored before it was released");
 }
 
 /* A loop that only looks until memory changes. One that swaps and works is taken for a retry, which always gets on. */

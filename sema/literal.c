@@ -165,7 +165,7 @@ static void report_fit(Cx *cx, FitWhy why, Sv x, Elem e, Sv met)
 
 void warn_cut(Cx *cx, Sv x)
 {
-	if (x.kind != SV_INT || !x.cut) return;
+	if (!x.cut || (x.kind == SV_CONST && !elem_is_int(x.type->elem))) return;
 	Str src = span_source(x.span);
 	Diag *d = cx_diag(cx, D_QUOTIENT_CUT, x.span, src, exact_text(exact_of(x)));
 	diag_help(d, "one of the numbers is a float, as in `1.0 / 2`, or `%s` for the integer", exact_text(exact_of(x)));
@@ -176,7 +176,11 @@ Sv lit_adapt(Cx *cx, Sv x, Elem e, Sv met)
 	Num n;
 	FitWhy why = lit_fit(x, e, &n);
 	if (!elem_is_ptr(e) && elem_is_any_float(e)) warn_cut(cx, x);
-	if (why == FIT_OK) return sv_const(e, n, x.span);
+	if (why == FIT_OK) {
+		Sv v = sv_const(e, n, x.span);
+		v.cut = x.kind == SV_INT && x.cut && elem_is_int(e);
+		return v;
+	}
 	report_fit(cx, why, x, e, met);
 	return sv_poison(x.span);
 }

@@ -358,6 +358,8 @@ static const Type *arms_type(Sv a, Sv b, const Type *want)
 	}
 	if (sv_untyped(a)) return b.type;
 	if (sv_untyped(b)) return a.type;
+	if (a.type->elem == EL_BOOL && b.type->elem == EL_BOOL && (sv_is_const(a) || sv_is_const(b)))
+		return sv_is_const(a) ? b.type : a.type;        /* a bool that is known takes a shape, as a literal does */
 	return arm_converts(b, a.type) ? a.type : arm_converts(a, b.type) ? b.type : NULL;
 }
 

@@ -553,6 +553,16 @@ static bool absorbed(const Padding *p, const Op *op, PadAxis a)
 	return w.any && !w.other;
 }
 
+/* The operation by the name that the author wrote: `argmin`, where the IR has min_element. */
+static Str written_name(const Op *op)
+{
+	Str text = span_source(op->span);
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	OpCode code;
+	bool call = n && text[n] == '(' && op_by_name(str_intern_n(text, n), &code);
+	return call ? str_intern_n(text, n) : op_rows[op->code].name;
+}
+
 /* zero: a pad that does no harm, or NULL where the type has none */
 static Diag *warn_entered(const Padding *p, const Op *op, const Val *x, PadAxis a, const Num *zero)
 {
@@ -561,7 +571,7 @@ static Diag *warn_entered(const Padding *p, const Op *op, const Val *x, PadAxis 
 	if (!root || (zero && a.plain && chosen(a.load->span)) || proved_inside(p, a)) return NULL;
 	bool known = a.kind == PAD_CONST;
 	Str as = str_fmt(known ? "as %s" : "as something else than %s", ir_num_text(e, known ? a.c : *zero));
-	Diag *d = diag(D_PAD_ENTERS, op->span, root->name, op_rows[op->code].name, as);
+	Diag *d = diag(D_PAD_ENTERS, op->span, root->name, written_name(op), as);
 	diag_label(d, a.load->span, "may reach beyond axis %d of `%s`", a.axis, root->name);
 	return d;
 }

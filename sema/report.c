@@ -31,6 +31,43 @@ static void report_shapes(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 		str_i64(type_extent(a, ia) > type_extent(b, ib) ? type_extent(a, ia) : type_extent(b, ib)));
 }
 
+/* Integers with and without a sign: the least type that holds both, where there is one; else EL_COUNT. */
+static Elem both_signs(Elem a, Elem b)
+{
+	static const Elem order[] = { EL_I16, EL_I32, EL_I64 };
+	if (!elem_is_int(a) || !elem_is_int(b) || elem_is_signed(a) == elem_is_signed(b)) return EL_COUNT;
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		if (!rule_narrows(a, order[i]) && !rule_narrows(b, order[i])) return order[i];
+	return EL_COUNT;
+}
+
+static bool is_comparison(Str shown)
+{
+	static const char *const all[] = { "`<`", "`<=`", "`>`", "`>=`", "`==`", "`!=`" };
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strcmp(shown, all[i])) return true;
+	return false;
+}
+
+/* A cast to the other's type would make large numbers of negative ones. */
+static bool help_signs(Cx *cx, Diag *d, Sv x, Sv y, Str shown)
+{
+	Elem e = both_signs(x.type->elem, y.type->elem);
+	const Sv *v[2] = { &x, &y };
+	Str fix[2], said[2];
+	if (e == EL_COUNT || (sv_is_tile(x) != sv_is_tile(y) && !is_comparison(shown))) return false;
+	if (elem_varies(cx, x.type->elem) || elem_varies(cx, y.type->elem) || x.span.lo == y.span.lo) return false;
+	for (int i = 0; i < 2; i++) {
+		Str all = span_source(v[i]->span), part = shortened(v[i]->span), to = elem_name(e);
+		bool tile = sv_is_tile(*v[i]);
+		fix[i] = tile ? str_fmt("element_cast(%s, %s)", all, to) : str_fmt("%s(%s)", to, all);
+		said[i] = tile ? str_fmt("element_cast(%s, %s)", part, to) : str_fmt("%s(%s)", to, part);
+	}
+	diag_help(d, "%s holds both: `%s` and `%s`", elem_name(e), said[0], said[1]);
+	for (int i = 0; i < 2; i++) diag_edit(d, v[i]->span, fix[i]);
+	return true;
+}
+
 static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 {
 	Sv bad = r.which ? y : x;
@@ -44,7 +81,7 @@ static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	bool widens = beside && !elem_varies(cx, e) &&
 		(!rule_narrows(r.elem, e) || (elem_is_float(e) && elem_is_int(r.elem)));
 	if (!widens) {
-		help_cast(cx, d, bad, r.elem);
+		if (!help_signs(cx, d, x, y, shown)) help_cast(cx, d, bad, r.elem);
 		return;
 	}
 	diag_note(d, "a scalar takes the type of the tile; `%s(%s)` %s", elem_word(cx, r.elem), span_source(bad.span),

@@ -85,7 +85,7 @@ struct Sv {
 	Span span;              /* the expression */
 	Str name;               /* the author's name when it is one; else NULL */
 	const Type *type;
-	bool cut;               /* INT: a quotient that lost its fraction; warned of when it meets a float */
+	bool cut;               /* INT, CONST: a quotient that lost its fraction; warned of when it meets a float */
 	union {
 		Int i;
 		Flt f;

@@ -40,6 +40,19 @@ static SymVal not_launch(Cx *cx, const Expr *e, const char *what)
 	return NO_SYM;
 }
 
+/* A name in a divisor has its value from elsewhere: an instance, an option. */
+static SymVal zero_launch(Cx *cx, const Expr *e, const Expr *by)
+{
+	Diag *d = cx_diag(cx, D_SYM_EXPR, e->span, sema_source(e), "it divides by zero");
+	if (by->kind == EX_NAME) {
+		diag_label(d, by->span, "`%s` is 0", by->u.name);
+		diag_help(d, "give `%s` another value where it is set", by->u.name);
+	} else {
+		diag_help(d, "the divisor is another one");
+	}
+	return NO_SYM;
+}
+
 static SymVal of_const(Cx *cx, const Expr *e, Sv v)
 {
 	Int i;
@@ -150,7 +163,7 @@ static SymVal of_binary(Cx *cx, const Expr *e)
 	}
 	if (op >= BIN_EQ && op <= BIN_GE) return of_compare(cx, e, l, r);
 	if (!want_int(cx, e->u.bin.l, l) || !want_int(cx, e->u.bin.r, r)) return NO_SYM;
-	if ((op == BIN_DIV || op == BIN_MOD) && is_zero(r.sym)) return not_launch(cx, e, "it divides by zero");
+	if ((op == BIN_DIV || op == BIN_MOD) && is_zero(r.sym)) return zero_launch(cx, e, e->u.bin.r);
 	switch (op) {
 	case BIN_ADD: return (SymVal){ sym_add(l.sym, r.sym), wider(l, r) };
 	case BIN_SUB: return (SymVal){ sym_sub(l.sym, r.sym), wider(l, r) };
@@ -212,7 +225,7 @@ static SymVal of_call(Cx *cx, const Expr *e)
 	if (wide) return (SymVal){ l.sym, EL_I64 };
 	SymVal r = sema_sym(cx, a->p[1].value);
 	if (!want_int(cx, a->p[1].value, r)) return NO_SYM;
-	if (up && is_zero(r.sym)) return not_launch(cx, e, "it divides by zero");
+	if (up && is_zero(r.sym)) return zero_launch(cx, e, a->p[1].value);
 	const Sym *s = up ? sym_cdiv(l.sym, r.sym) : lo ? sym_min(l.sym, r.sym) : sym_max(l.sym, r.sym);
 	return (SymVal){ s, wider(l, r) };
 }
