@@ -715,17 +715,43 @@ static void stmt(Cx *cx, const Stmt *s)
 	cx->s->depth--;
 }
 
+static bool breaks(const Block *b);
+
+/* Does a `break` in the statement leave the loop around it? */
+static bool stmt_breaks(const Stmt *s)
+{
+	switch (s->kind) {
+	case ST_BREAK: case ST_RETURN: return true;
+	case ST_IF: return breaks(s->u.ifs.then) || (s->u.ifs.other && stmt_breaks(s->u.ifs.other));
+	case ST_BLOCK: case ST_UNSAFE: return breaks(s->u.block);
+	case ST_FOR: return s->is_const && breaks(s->u.loop.body);      /* a `return`, too */
+	default: return false;
+	}
+}
+
+static bool breaks(const Block *b)
+{
+	for (int i = 0; b && i < b->stmts.n; i++)
+		if (stmt_breaks(b->stmts.p[i])) return true;
+	return false;
+}
+
 static bool ends_block(const Stmt *s)
 {
+	if (s->kind == ST_WHILE) {
+		const Expr *c = s->u.loop.lo;
+		return !strcmp(span_source(c->span), "true") && !breaks(s->u.loop.body);
+	}
 	return s->kind == ST_RETURN || s->kind == ST_BREAK || s->kind == ST_CONTINUE;
 }
 
 void stmt_body(Cx *cx, const Block *b)
 {
 	for (int i = 0; b && i < b->stmts.n && !stmt_too_large(cx, b->span); i++) {
+		bool ended = i && ends_block(b->stmts.p[i - 1]);
+		if (ended && (cx->dead || b->stmts.p[i - 1]->kind == ST_WHILE))
+			cx_diag0(cx, D_UNREACHABLE, b->stmts.p[i]->span);
 		if (cx->dead) {
-			const Stmt *last = b->stmts.p[i - 1], *s = b->stmts.p[i];
-			if (ends_block(last)) cx_diag0(cx, D_UNREACHABLE, s->span);
 			for (int k = i; k < b->stmts.n; k++) names_touch(cx, NULL, b->stmts.p[k]);
 			break;
 		}
