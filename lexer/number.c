@@ -1,5 +1,6 @@
 /* Values of number literals, and what is wrong with those that are none. */
 #include "lexer/lex_impl.h"
+#include <ctype.h>
 #include <string.h>
 
 /* Where the suffix begins. Hexadecimal digits may look like one: there only i and u start a suffix, and f, b, t only
@@ -261,6 +262,10 @@ Literal lex_bad_point(Lex *l, const char *lo, const char *hi)
 		dot > lo ? "0" : "", tail);
 	bool sure = dot == lo || !*tail || *tail == 'e' || *tail == 'E';
 	Diag *d = lex_report(l, D_BAD_NUMBER, lo, hi, lex_quote(lo, hi), why);
+	/* p.0 of a tuple */
+	bool member = dot == lo && lo > l->src->text && (isalnum((unsigned char)lo[-1]) || strchr("_)]", lo[-1]));
+	if (d && member) diag_help(d, "a tuple is taken apart by names, as in `let (a, b) = ...`");
+	sure &= !member;
 	if (d && sure) diag_help(d, "write `%s`", fix);
 	if (d && sure) diag_edit(d, lex_place(l, lo, hi), fix);
 	return (Literal){ 0 };

@@ -323,6 +323,22 @@ static bool open_at_end(Gram *g, Expected e)
 	return true;
 }
 
+/* grid [], x[] */
+static bool empty_list(Gram *g, Expected e)
+{
+	if (g->last.kind != TOK_RBRACK || g->prev[0].kind != TOK_LBRACK || !expects(e, "an integer")) return false;
+	if (g->prev[1].kind == TOK_GRID) return expect_with(g, e, "one tile block is `grid [1]`");
+	return g->prev[1].kind == TOK_IDENT && expect_with(g, e, "an element has an index for each axis, as in `x[i, j]`");
+}
+
+/* const A = 1, B = 2; */
+static bool several_constants(Gram *g, Expected e)
+{
+	const char *text = parse_text(g, parse_span(g->stmt, g->last.span.lo));
+	if (g->last.kind != TOK_COMMA || !expects(e, ";") || strncmp(text, "const ", 6) != 0) return false;
+	return expect_with(g, e, "each constant has a `const` of its own");
+}
+
 /* f(a b) */
 static bool missing_comma(Gram *g, Expected e)
 {
@@ -340,5 +356,6 @@ bool advice_say(Gram *g, Expected e)
 		instance_parens(g, e) || missing_brace(g, e) || missing_semicolon(g, e) || habit_const_parameter(g, e)
 		|| mode_first(g, e) || habit_reserved(g, e) ||
 		reserved_name(g, e) || chained(g, e) || bare_body(g, e) || habit_expression(g, e) || out_of_place(g, e) ||
-		idle_expression(g, e) || open_at_end(g, e) || missing_comma(g, e);
+		idle_expression(g, e) || open_at_end(g, e) || empty_list(g, e)
+		|| several_constants(g, e) || missing_comma(g, e);
 }

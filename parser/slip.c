@@ -102,6 +102,7 @@ static const Pair pairs[] = {
 	{ TOK_NE, TOK_ASSIGN, TOK_NE, "!==", "write `!=`" },
 	{ TOK_DOTDOT, TOK_ASSIGN, TOK_DOTDOT, "..=", "the end of a range does not belong to it, as in `a .. b + 1`" },
 	{ TOK_DOTDOT, TOK_LT, TOK_DOTDOT, "..<", "the end of a range does not belong to it: write `..`" },
+	{ TOK_DOTDOT, TOK_DOT, TOK_DOTDOT, "...", "the end of a range does not belong to it: write `..`" },
 	{ TOK_LT, TOK_GT, TOK_NE, "<>", "write `!=`" },
 	{ TOK_COLON, TOK_COLON, TOK_DOT, "::", "a name of an import is `nn.name`: write `.`" },
 };
@@ -132,11 +133,13 @@ static bool mend_pair(Gram *g, Token *t, const Token *next)
 		if (p->a != t->kind || p->b != next->kind || !parse_adjacent(t, next)) continue;
 		if (p->a == TOK_COLON && g->prev[0].kind != TOK_IDENT) continue;        /* x[::2] is no module's name */
 		if (p->a == TOK_LT && !between_operands(g)) continue;                   /* k<>(x) */
+		if (p->b == TOK_DOT && !between_operands(g)) continue;                  /* x[..., 0] */
 		Span at = parse_span(t->span.lo, next->span.hi);
 		Diag *d = diag(D_NO_OPERATOR, at, p->text);
 		if (!(p->a == TOK_STAR && habit_power(g, d, at)) && !(p->a == TOK_COLON && module_prefix(g, d, at))) {
 			diag_help(d, "%s", p->help);
-			bool same = p->into == TOK_EQ || p->into == TOK_NE || p->into == TOK_DOT || p->b == TOK_LT;
+			bool same = p->into == TOK_EQ || p->into == TOK_NE || p->into == TOK_DOT || p->b == TOK_LT
+				|| p->b == TOK_DOT;
 			if (same) diag_edit(d, at, token_text(p->into));
 		}
 		drop_next(g);

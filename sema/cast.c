@@ -135,6 +135,10 @@ Sv conv_cast(Cx *cx, Elem to, Sv x, const Expr *call)
 		Diag *d = cx_diag(cx, D_CAST_SCALAR, at, elem_name(to), sv_what(x));
 		if (sv_is_tile(x)) {
 			Str fix = str_fmt("element_cast(%s, %s)", span_source(x.span), elem_name(to));
+			const Op *op = x.u.val->def;
+			bool most = op && op->code == OP_MAX, least = op && op->code == OP_MIN;
+			if (most || least) diag_note(d, "`%s` compares element by element; `%s(x)` is the %s element",
+				op_rows[op->code].name, most ? "reduce_max" : "reduce_min", most ? "greatest" : "least");
 			diag_help(d, "convert all elements: `%s`", fix);
 			if (call && call->u.call.args.n == 1) diag_edit(d, at, fix);
 		}

@@ -556,7 +556,7 @@ const Type *conv_common(Cx *cx, Sv a, Sv b, Span at)
 	if (b.kind == SV_INT) return type_scalar(a.type->elem);
 	if (rule_common(a.type->elem, b.type->elem, &e) && !rule_narrows(a.type->elem, e) && !rule_narrows(b.type->elem, e))
 		return type_scalar(e);
-	Diag *d = cx_diag(cx, D_NO_COMMON, at, "..", elem_name(a.type->elem), elem_name(b.type->elem));
+	Diag *d = cx_diag(cx, D_NO_COMMON, at, "`..`", elem_name(a.type->elem), elem_name(b.type->elem));
 	label_operand(d, a);
 	label_operand(d, b);
 	return NULL;

@@ -163,12 +163,14 @@ void dims_order(Cx *cx, const FnItem *f, DimVec *dims)
 	for (int i = 0; i < f->dims.n; i++) {
 		const Expr *e = f->dims.p[i];
 		int at = -1;
+		bool twice = false;
 		for (int k = 0; e->kind == EX_NAME && k < dims->n; k++)
 			if (dims->p[k].name == e->u.name) at = k;
 		for (int k = 0; at >= 0 && k < out.n; k++)
-			if (out.p[k].name == dims->p[at].name) at = -1;
+			if (out.p[k].name == dims->p[at].name) at = -1, twice = true;
 		wrong |= at < 0;
-		if (at < 0) cx_diag(cx, D_DIMS_ORDER, e->span, sema_source(e));
+		if (at < 0) cx_diag(cx, D_DIMS_ORDER, e->span, sema_source(e),
+			twice ? "is listed twice" : "is not a dimension of this kernel");
 		else vec_push(A_UNIT, &out, dims->p[at]);
 	}
 	for (int i = 0; i < dims->n; i++) {
