@@ -13,6 +13,11 @@ void plan_pin(Fn *fn, uint32_t id, Span at);
 void plan_refuse(const Fn *fn, Coord c, int need, PlanRange have);
 /* Kernels of their own for rules of tuning lists that pin a plan. */
 void lower_pins(Module *m);
-/* single_trip.c: variants for calls in which the loops of a kernel have one iteration. */
+/* single_trip.c: variants for rows that one tile holds, in which the loops of a kernel have one iteration, */
 void lower_single_trips(Module *m);
+Fn *variant_of_rows(Fn *fn, const Sym *length, int64_t tile);  /* the kernel again, for rows of 1 to so many elements */
+void variant_asks(Fn *fn, const Sym *cond);
+/* and, of a kernel whose tiles lie side by side along a row, with one tile block for each (single_tile.c); NULL: it has
+ * none. */
+Fn *single_tile(Fn *fn);
 #endif

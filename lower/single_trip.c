@@ -1,4 +1,4 @@
-/* Variants of kernels whose loops run once.
+/* Variants of kernels for rows that one tile holds.
  *
  * A kernel that goes through a row tile by tile, `for j in 0 .. cdiv(n, 1024)`, is written for rows of any length. Of a
  * row that one tile holds its loops have one iteration, and pay for what more of them would need: partial results that
@@ -9,7 +9,8 @@
  * So such a kernel gets a variant before it, `where 1 <= n` and `n <= 1024`, without the loops, if all loops have that
  * one number of iterations. The kernel itself serves all other calls. It has none where an iteration takes few elements
  * (few rows are that short, and a warp has few lanes to spare), where rules or costs choose between variants, or where
- * the author says by how many threads it runs. Figures: bench/notes/loops.md. */
+ * the author says by how many threads it runs. Figures: bench/notes/loops.md. Kernels whose tiles lie side by side in
+ * the grid have such a variant by single_tile.c. */
 #include "base/cost.h"
 #include "ir/ir_copy.h"
 #include "ir/valsym.h"
@@ -66,9 +67,21 @@ static void run_once(Op *loop)
 	ir_remove(loop);
 }
 
-static void ask(Fn *fn, const Sym *cond)
+void variant_asks(Fn *fn, const Sym *cond)
 {
 	vec_push(A_UNIT, &fn->where, ((IrWhere){ .cond = cond, .text = sym_text(cond), .span = fn->span }));
+}
+
+Fn *variant_of_rows(Fn *fn, const Sym *length, int64_t tile)
+{
+	Fn *once = copy_kernel(fn);
+	IrWhereVec where = { 0 };
+	for (int i = 0; i < fn->where.n; i++) vec_push(A_UNIT, &where, fn->where.p[i]);
+	once->where = where;
+	once->name = str_fmt("%s_once", fn->name);
+	variant_asks(once, sym_cmp(SYM_LE, length, sym_const(tile)));
+	variant_asks(once, sym_cmp(SYM_LE, sym_const(1), length));
+	return once;
 }
 
 static Fn *single_trip(Fn *fn)
@@ -76,13 +89,7 @@ static Fn *single_trip(Fn *fn)
 	int64_t tile;
 	const Sym *length = length_of(fn, &tile);
 	if (!length) return NULL;
-	Fn *once = copy_kernel(fn);
-	IrWhereVec where = { 0 };
-	for (int i = 0; i < fn->where.n; i++) vec_push(A_UNIT, &where, fn->where.p[i]);
-	once->where = where;
-	once->name = str_fmt("%s_once", fn->name);
-	ask(once, sym_cmp(SYM_LE, length, sym_const(tile)));
-	ask(once, sym_cmp(SYM_LE, sym_const(1), length));
+	Fn *once = variant_of_rows(fn, length, tile);
 	for (Op *op = once->body->first, *next; op; op = next) {
 		next = op->next;
 		if (op->code == OP_FOR) run_once(op);
@@ -99,7 +106,9 @@ static Fn *variant_of(Pairs *known, Fn *fn)
 {
 	for (int i = 0; i < known->n; i++)
 		if (known->p[i].fn == fn) return known->p[i].once;
-	Fn *once = fn->plan || ir_hints_threads(fn) ? NULL : single_trip(fn);
+	Fn *once = NULL;
+	if (!fn->plan && !ir_hints_threads(fn)) once = single_trip(fn);
+	if (!fn->plan && !ir_hints_threads(fn) && !once) once = single_tile(fn);
 	vec_push(A_TMP, known, ((Pair){ fn, once }));
 	return once;
 }

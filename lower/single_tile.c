@@ -1,0 +1,103 @@
+/* Variants for rows that one tile holds, of kernels whose tiles lie side by side along a row.
+ *
+ * A kernel that reduces each tile along the row, as one that gives blocks of 128 elements a scale each, `grid [cdiv(m,
+ * 16), cdiv(n, 128)]`, computes all of a tile for a row of 17 elements, too, and several tiles where they were joined
+ * (coarsen). Where one tile holds the row, it is a kernel of rows that fit their tile: with a tile block for each row,
+ * rows get as many lanes as they need (by_warp.c). So such a kernel gets a variant before it, `where 1 <= n` and
+ * `n <= 128`, with no axis of the grid along the row. It has none where rows of a tile block need each other, or where
+ * lanes of short rows cannot be chosen at launch; where tiles are small; and where only elements are moved and mapped,
+ * which has versions of another kind (narrow.c). */
+#include "base/cost.h"
+#include "ir/ir_copy.h"
+#include "ir/valsym.h"
+#include "lower/pins.h"
+#include "lower/placed.h"
+#include "lower/widen.h"
+
+/* The index along the axis is 0, and the grid has the axis no more. */
+static void drop_axis(Fn *fn, int axis)
+{
+	for (Op *op = fn->body->first, *next; op; op = next) {
+		next = op->next;
+		if (op->code != OP_BID || ir_axis(op) < axis) continue;
+		if (ir_axis(op) > axis) {
+			ir_set_int(op, AT_AXIS, ir_axis(op) - 1);
+			continue;
+		}
+		Builder b = build_before(op);
+		ir_replace(op->out[0], ir_const_int(&b, op->out[0]->type, 0));
+		ir_remove(op);
+	}
+	fn->ngrid--;
+	for (int i = axis; i < fn->ngrid; i++) fn->grid[i] = fn->grid[i + 1];
+	fn->grid[fn->ngrid] = NULL;
+}
+
+/* log2 of the rows that a tile block along the axis has. */
+typedef struct Rows { const Widen *w; int log2; } Rows;
+
+static void find_rows(void *ctx, Op *op)
+{
+	Rows *r = ctx;
+	if (op->code != OP_STORE || !type_is_tile(ir_accessed(op)->type)) return;
+	int a = widen_access(r->w, op);
+	if (a >= 0 && ir_accessed(op)->type->log2[a] > r->log2) r->log2 = ir_accessed(op)->type->log2[a];
+}
+
+/* Tile blocks of one row each; false: a tile block's rows need each other. */
+static bool divide_rows(Fn *fn, int axis)
+{
+	Widen w;
+	Rows r = { &w, 0 };
+	if (!widen_plan(&w, fn, axis)) return false;
+	ir_walk(fn->body, find_rows, &r);
+	if (!r.log2) return true;
+	if (!widen_parts(&w, r.log2)) return false;
+	widen_divide(&w, r.log2);
+	fn->joined[axis] = 0;
+	return true;
+}
+
+/* The kernel serves calls of which a tile block for each row would be more than a grid has. */
+static void ask_blocks(Fn *fn)
+{
+	const Sym *blocks = sym_const(1), *most = sym_const(INT32_MAX);
+	for (int a = 0; a < fn->ngrid; a++) blocks = sym_mul(blocks, fn->grid[a]);
+	ValSyms b = valsyms_new(fn);
+	if (!facts_le(b.facts, blocks, most)) variant_asks(fn, sym_cmp(SYM_LE, blocks, most));
+}
+
+static void find_reduction(void *ctx, Op *op) { *(bool *)ctx |= op_is_reduce(op) || op_is_scan(op); }
+
+static void find_region(void *ctx, Op *op) { *(bool *)ctx |= op->nregion && !op_is_scan(op) && !op_is_reduce(op); }
+
+static Fn *single_tile_along(Fn *fn, int axis)
+{
+	const Sym *grid = fn->grid[axis];
+	int64_t tile;
+	if (grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &tile) || tile < COST_SINGLE_TILE) return NULL;
+	if (sym_is_const(grid->arg[0], NULL) || !sym_is_of_call(grid->arg[0])) return NULL;
+	Fn *once = variant_of_rows(fn, grid->arg[0], tile);
+	drop_axis(once, axis);
+	for (int a = 0; a < once->ngrid; a++)
+		if (!divide_rows(once, a)) return NULL;
+	drop_dead(once);                        /* what is left of the axis */
+	ask_blocks(once);
+	Fn *asked = copy_kernel(once);          /* what is found is noted there */
+	by_warp_plan(asked);
+	ir_number(once);
+	return asked->short_rows && tile == (int64_t)1 << asked->row_log2 ? once : NULL;
+}
+
+Fn *single_tile(Fn *fn)
+{
+	bool reduces = false, loops = false;
+	ir_walk(fn->body, find_reduction, &reduces);
+	ir_walk(fn->body, find_region, &loops);
+	if (!reduces || loops || fn->ngrid < 2 || fn->ordered || ir_sweeps(fn)) return NULL;
+	for (int axis = fn->ngrid - 1; axis >= 0; axis--) {
+		Fn *once = single_tile_along(fn, axis);
+		if (once) return once;
+	}
+	return NULL;
+}
