@@ -64,7 +64,7 @@ typedef struct Slicer {
 	Val ***before;          /* of a scan: for each of its values what came before the slice */
 	Val *counter;           /* of the loop */
 	VEC(StripIndex) indices;        /* made in it */
-	Val *count;             /* of slices that are not outside, and one more; NULL: nobody asked yet */
+	Val *count;             /* of slices that a loop works on; NULL: nobody asked yet */
 } Slicer;
 
 /* strip_write.c */

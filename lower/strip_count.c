@@ -3,7 +3,8 @@
  * All accesses of the kernel begin at the beginning of one axis, which ends at the same extent. Slices after that read
  * nothing but pads and store nothing. One of them is as good as all where it changes a partial result in the same way
  * as the next one does: a sum by zero, a maximum by one number. So a loop ends with the
- * first slice that lies outside. */
+ * first slice that lies outside. Where no loop has a result that such a slice changes, as in a scan from the first
+ * slice to the last, it ends with the last slice that has elements. */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/strip.h"
@@ -110,17 +111,19 @@ Val *strip_count(Slicer *s, Builder *b, int level)
 	const Sym *extent = common_extent(p);
 	const Type *wide = type_scalar(EL_U64);         /* so whatever the minimum becomes is not above it */
 	int64_t all = (int64_t)1 << s->log2, size = 0;
+	bool outside = false;                           /* does a slice outside change a result? */
 	for (int i = 0; i < p->n && extent; i++) {
 		const StripOp *o = &p->ops[i];
 		if (o->cut && o->op->code == OP_LOAD)
 			size = type_extent(o->op->out[0]->type, p->axis[o->op->out[0]->id]) >> s->log2;
 		bool meets = o->part || (o->scan && ir_int(o->op, AT_DIRECTION, 0));   /* slices before the row's end */
+		outside |= meets;
 		if (meets && o->runs >> level & 1 && !settles(p, o, extent)) extent = NULL;
 	}
 	if (!extent || !size || all < 2) return ir_const_int(b, type_scalar(EL_I32), all);
 	if (s->count) return s->count;
-	Val *more = ir_const_int(b, wide, 2 * size - 1), *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_U64, extent),
-		more);
+	Val *more = ir_const_int(b, wide, (outside ? 2 : 1) * size - 1);
+	Val *n = ir_binary(b, OP_ADD, wide, ir_launch(b, EL_U64, extent), more);
 	n = ir_binary(b, OP_DIV, wide, n, ir_const_int(b, wide, size));
 	n = ir_binary(b, OP_MIN, wide, n, ir_const_int(b, wide, all));
 	return s->count = ir_unary(b, OP_CAST, type_scalar(EL_I32), n);
