@@ -12,17 +12,15 @@ int f2_count(uint32_t x)
 	return n;
 }
 
-/* What is left of x after the basis is subtracted; *from collects the columns used.  A vector makes x less
- * just where x has its highest bit. */
+/* What is left of x after the basis is subtracted, which has none of its highest bits; *from collects the
+ * columns used. */
 static uint32_t basis_reduce(const Basis *b, uint32_t x, uint32_t *from)
 {
-	for (int i = 0; i < b->n; i++) {
-		uint32_t y = x ^ b->vec[i];
+	for (uint32_t hit = x & b->tops; hit; hit = x & b->tops) {
+		int top = 31 - __builtin_clz(hit);
 
-		if (y < x) {
-			x = y;
-			*from ^= b->from[i];
-		}
+		x ^= b->vec[top];
+		*from ^= b->from[top];
 	}
 	return x;
 }
@@ -36,8 +34,11 @@ bool basis_add(Basis *b, uint32_t x, uint32_t tag, uint32_t *rel)
 		*rel = from;
 	if (!x)
 		return false;
-	b->vec[b->n] = x;
-	b->from[b->n++] = from;
+	int top = 31 - __builtin_clz(x);
+
+	b->tops |= (uint32_t)1 << top;
+	b->vec[top] = x;
+	b->from[top] = from;
 	return true;
 }
 

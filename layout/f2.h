@@ -22,13 +22,13 @@ static inline uint32_t f2_shr(uint32_t x, int n)
 
 int      f2_count(uint32_t x);                        /* how many bits are set                           */
 
-/* An independent set of vectors in echelon form: no two have their highest bit in common.  from[i] names
- * which of the inserted columns make vec[i]. */
+/* An independent set of vectors in echelon form: no two have their highest bit in common.  The vector whose
+ * highest bit is t is vec[t], and from[t] names which of the inserted columns make it. */
 typedef struct Basis {
-	int      n;
+	uint32_t tops;            /* the highest bits                                                  */
 	uint32_t vec[32];
 	uint32_t from[32];
-} Basis;                      /* empty: n is 0, whatever the rest */
+} Basis;                      /* empty: tops is 0, whatever the rest */
 
 /* Adds x, known as the column(s) `tag`.  False if it was in the span; *rel (may be NULL) is then the
  * relation found: a set of columns, tag among them, that sums to zero. */

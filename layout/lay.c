@@ -146,7 +146,7 @@ uint32_t lay_free(Lay l)
 	uint32_t gone = 0;
 	int n = lay_inbits(l);
 
-	b.n = 0;
+	b.tops = 0;
 	for (int i = 0; i < n; i++)
 		if (!basis_add(&b, l.col[i], 0, NULL))
 			gone |= (uint32_t)1 << i;

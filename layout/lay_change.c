@@ -155,7 +155,7 @@ int lay_partners(Lay l, int axis, uint32_t v[LAY_BITS])
 	int n = 0, n_in;
 	uint32_t mask;
 
-	others.n = along.n = 0;
+	others.tops = along.tops = 0;
 	if (!lay_has_axis(l, axis))
 		return 0;
 	n_in = lay_inbits(l);

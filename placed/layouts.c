@@ -133,27 +133,34 @@ bool lay_broadcast_operand(Lay result, const Type *from, const Type *to, Lay *r)
 }
 
 /* ---- reductions ---- */
-typedef struct Combos { int n; uint32_t v[LAY_BITS], combo[LAY_BITS]; } Combos;  /* combo: which of the given vectors */
+/* Vectors, each at the number of its lowest bit, which no other has; combo: of which given ones it is the sum. */
+typedef struct Combos { uint32_t lows, v[LAY_BITS], combo[LAY_BITS]; } Combos;
 
 static uint32_t reduce_by(const Combos *b, uint32_t x, uint32_t *combo)
 {
-	for (int i = 0; i < b->n; i++) {
-		uint32_t top = b->v[i], low = top & (~top + 1);
-		if (x & low) x ^= b->v[i], *combo ^= b->combo[i];
+	for (uint32_t hit = x & b->lows; hit; hit &= hit - 1) {
+		int i = __builtin_ctz(hit);
+		x ^= b->v[i];
+		*combo ^= b->combo[i];
 	}
 	return x;
 }
 
-static void combos_add(Combos *b, uint32_t x, int which)
+/* false: it is a sum of those that are there */
+static bool combos_add(Combos *b, uint32_t x, int which)
 {
 	uint32_t combo = (uint32_t)1 << which;
 	x = reduce_by(b, x, &combo);
-	if (!x) return;
-	uint32_t low = x & (~x + 1);
-	for (int i = 0; i < b->n; i++)
-		if (b->v[i] & low) b->v[i] ^= x, b->combo[i] ^= combo;
-	b->v[b->n] = x;
-	b->combo[b->n++] = combo;
+	if (!x) return false;
+	int low = __builtin_ctz(x);
+	for (uint32_t rest = b->lows; rest; rest &= rest - 1) {
+		int i = __builtin_ctz(rest);
+		if (b->v[i] >> low & 1) b->v[i] ^= x, b->combo[i] ^= combo;
+	}
+	b->lows |= (uint32_t)1 << low;
+	b->v[low] = x;
+	b->combo[low] = combo;
+	return true;
 }
 
 static int level_of(Lay l, uint32_t place)
@@ -167,7 +174,7 @@ static Lay reduce_layout(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BIT
 	int k = lay_partners(l, axis, all), at = lay_shift(l, axis), taken = 0, inbits = lay_inbits(l);
 	uint32_t mask = ((uint32_t)1 << l.out[axis]) - 1;
 	Combos along, regs;
-	along.n = regs.n = 0;
+	along.lows = regs.lows = 0;
 	for (int i = 0; i < k; i++) combos_add(&along, lay_image(l, all[i]) >> at & mask, i);
 	while (taken < k && level_of(l, all[taken]) <= levels) {
 		v[taken] = all[taken];
@@ -187,9 +194,7 @@ static Lay reduce_layout(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BIT
 		uint32_t part = rest ? combo >> taken : 0;
 		uint32_t col = low | part << at | (at + rest >= 32 ? 0 : high << (at + rest));
 		if (i < l.in[HW_REG]) {
-			uint32_t none = 0;
-			if (!reduce_by(&regs, col, &none)) continue;
-			combos_add(&regs, col, 0);
+			if (!combos_add(&regs, col, 0)) continue;
 			*kept |= (uint32_t)1 << i;
 			r.in[HW_REG]++;
 		}
