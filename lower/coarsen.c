@@ -156,13 +156,13 @@ static bool plan_turned(Turned *c, Widen *w, Fn *fn, int axis)
 	return !c->other;
 }
 
-/* Along some axis of the grid, whole tiles are stored row by row that are loaded across rows. */
-static bool is_turned(Fn *fn)
+/* Along some axis of the grid, whole tiles are stored row by row that are loaded across rows. w: what widen_plan finds
+ * for each axis, where there is none. */
+static bool is_turned(Fn *fn, Widen *w)
 {
-	Widen w;
 	Turned c;
 	for (int axis = 0; axis < fn->ngrid; axis++)
-		if (plan_turned(&c, &w, fn, axis) && c.along >= 0 && c.along == c.across) return true;
+		if (plan_turned(&c, &w[axis], fn, axis) && c.along >= 0 && c.along == c.across) return true;
 	return false;
 }
 
@@ -230,14 +230,15 @@ static bool coarsen_fn(Fn *fn)
 	ir_walk(fn->body, find_product, &products);
 	ir_walk(fn->body, find_reason, &reason);
 	if (products || (!reason && !overlaps_any(fn))) return false;
-	bool turned = is_turned(fn), changed = turned && join_turned(fn);
+	Widen w[sizeof fn->grid / sizeof *fn->grid];
+	bool turned = is_turned(fn, w), changed = turned && join_turned(fn);
 	for (int axis = 0; axis < fn->ngrid; axis++) {
-		Widen w;
-		if (!widen_plan(&w, fn, axis)) continue;
-		Coarse c = { .w = &w, .turned = turned };
+		bool planned = !turned && !changed;     /* is_turned looked at this kernel */
+		if (planned ? w[axis].fails : !widen_plan(&w[axis], fn, axis)) continue;
+		Coarse c = { .w = &w[axis], .turned = turned };
 		ir_walk(fn->body, look_at, &c);
 		overlaps_walk(fn, look_at_overlap, &c);
-		changed |= join(&w, fn, axis, wanted(&c));
+		changed |= join(&w[axis], fn, axis, wanted(&c));
 	}
 	return changed;
 }

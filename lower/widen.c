@@ -169,8 +169,10 @@ static void follow_loop(Widen *w, Op *op)
 static void follow_yield(Widen *w, const Op *op)
 {
 	const Op *loop = op->parent->owner;
+	w->changed = false;
 	for (int i = 0; loop && loop->code == OP_FOR && i < op->nin; i++)
 		mark(w, loop->region[0]->args.p[i + 1], along(w, ir_in(op, i)));
+	w->again |= w->changed;
 }
 
 static void follow_same_shape(Widen *w, Op *op)
@@ -191,6 +193,7 @@ static bool is_sum(const Op *op)        /* that valsym follows */
 static void follow(void *ctx, Op *op)
 {
 	Widen *w = ctx;
+	if (w->fails) return;
 	for (int i = 0; i < op->nout; i++)
 		w->fails |= type_is_tile(op->out[i]->type) && op->out[i]->type->rank == TILE_RANK;
 	if (op_has(op, OPF_ATOMIC)) w->fails = true;
@@ -309,9 +312,9 @@ static bool plan(Widen *w, Fn *fn, int axis, bool places)
 	for (int i = 0; i < fn->body->args.n; i++) w->along[fn->body->args.p[i]->id] = WIDEN_SAME;
 	ir_walk(fn->body, init_same, w);
 	do {
-		w->changed = false;
+		w->again = false;
 		ir_walk(fn->body, follow, w);
-	} while (w->changed && !w->fails);
+	} while (w->again && !w->fails);
 	if (!w->fails) ir_walk(fn->body, check_meeting, w);
 	if (w->fails) return false;
 	now = w;

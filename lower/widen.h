@@ -16,7 +16,9 @@ typedef struct Widen {
 	int8_t *lifts;          /* by Val id: 1: computed for each of the neighbours, 2: it cannot be; 0: not asked */
 	int8_t *parted;         /* by Val id: 1 + the axis of which it has parts, -1: it has none; 0: not asked */
 	int depth;              /* of the formula that is followed */
-	bool fails, changed;
+	bool fails;
+	bool changed;           /* something was marked; */
+	bool again;             /* what a loop carries, which was visited before */
 	bool places;            /* values may be computed for each of the neighbours */
 	const Sym *end;         /* the grid's extent along the axis, */
 	int parts;              /* and log2 of the parts of each tile that are counted there */
