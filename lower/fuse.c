@@ -52,9 +52,10 @@ static void number_loops(Fuse *f, IrBlock *b)
 }
 
 /* ---- reductions in words ---- */
-/* The tile of 16-bit floats that x was widened from. */
-static bool is_narrow(const Loops *l, const Op *op)
+/* The largest of a tile that was widened from one of 16-bit floats? */
+static bool is_narrow(const Op *op)
 {
+	if (op->code != OP_REDUCE_REGS) return false;
 	int kind = (int)ir_int(op, AT_KIND, 0);
 	const Val *x = ir_in(op, 0), *from = x->def && x->def->code == OP_CAST ? ir_in(x->def, 0) : NULL;
 	if (op->nin != 1 || (kind != KIND_MAX && kind != KIND_MIN) || ir_int(op, AT_NAN, 0) || x->type->elem != EL_F32)
@@ -63,20 +64,35 @@ static bool is_narrow(const Loops *l, const Op *op)
 	uint32_t v[LAY_BITS];
 	int n;
 	if (lay_reduced(*x->lay, ir_axis(op), 1, &n, v).in[HW_REG]) return false;
-	return regs_of(from) == regs_of(x) && regs_of(x) >= COST_FUSE_WORDS && !l->splat[from->id] && !l->inside[from->id];
+	return regs_of(from) == regs_of(x) && regs_of(x) >= COST_FUSE_WORDS;
 }
 
-static void reduce_in_words(void *ctx, Op *op)
+typedef struct Narrow { VEC(Op *) ops; } Narrow;
+
+static void find_narrow(void *ctx, Op *op)
 {
-	if (op->code == OP_REDUCE_REGS && is_narrow(ctx, op)) ir_set_int(op, AT_VEC, 2);
+	Narrow *n = ctx;
+	if (is_narrow(op)) vec_push(A_TMP, &n->ops, op);
+}
+
+/* Those whose narrow tile is in an array. */
+static void reduce_in_words(Fn *fn)
+{
+	Narrow n = { { 0 } };
+	ir_walk(fn->body, find_narrow, &n);
+	if (!n.ops.n) return;
+	Loops l = loops_of(fn, A_TMP);
+	for (int i = 0; i < n.ops.n; i++) {
+		int from = ir_in(ir_in(n.ops.p[i], 0)->def, 0)->id;
+		if (!l.splat[from] && !l.inside[from]) ir_set_int(n.ops.p[i], AT_VEC, 2);
+	}
 }
 
 static void fuse(Fn *fn)
 {
 	Fuse f = { fn, splats_of(fn, A_TMP), NEW_ARRAY(A_TMP, int, fn->nval), 0 };
 	number_loops(&f, fn->body);
-	Loops l = loops_of(fn, A_TMP);
-	ir_walk(fn->body, reduce_in_words, &l);
+	reduce_in_words(fn);
 }
 
 void pass_fuse(Module *m, const LowerCx *cx)

@@ -59,6 +59,7 @@ static void start_inside(void *ctx, Op *op)
 	Loops *l = ctx;
 	if (!op_is_pointwise(op)) return;
 	int id = op->out[0]->id;
+	l->splat[id] = is_splat(op, l->splat);
 	l->loop[id] = (int)ir_int(op, AT_LOOP, 0);
 	l->inside[id] = l->loop[id] && regs_of(op->out[0]) > 1 && !op_renames(op);
 }
@@ -66,7 +67,7 @@ static void start_inside(void *ctx, Op *op)
 static void count_outside(void *ctx, Op *op)
 {
 	Loops *l = ctx;
-	int own = op_is_pointwise(op) ? l->loop[op->out[0]->id] : 0;
+	int own = op->nin && op_is_pointwise(op) ? l->loop[op->out[0]->id] : 0;
 	for (int i = 0; i < op->nin; i++) {
 		int id = ir_in(op, i)->id;
 		if (l->loop[id] && (l->loop[id] != own || op_renames(op))) l->inside[id] = false;
@@ -75,7 +76,7 @@ static void count_outside(void *ctx, Op *op)
 
 Loops loops_of(const Fn *fn, Arena *a)
 {
-	Loops l = { NEW_ARRAY(a, int, fn->nval), splats_of(fn, a), NEW_ARRAY(a, bool, fn->nval) };
+	Loops l = { NEW_ARRAY(a, int, fn->nval), NEW_ARRAY(a, bool, fn->nval), NEW_ARRAY(a, bool, fn->nval) };
 	ir_walk(fn->body, start_inside, &l);
 	ir_walk(fn->body, count_outside, &l);
 	return l;

@@ -29,14 +29,18 @@ const Val *rare_number(const Op *select, const Val **from)
 	return is_numbers(x) ? x : NULL;
 }
 
-typedef struct Ops { VEC(const Op *) all; bool picks; } Ops;
+typedef struct Ops { VEC(const Op *) all; } Ops;
+
+static void find_picks(void *ctx, Op *op)
+{
+	const Val *from;
+	*(bool *)ctx |= op->code == OP_SELECT && rare_number(op, &from);
+}
 
 static void collect(void *ctx, Op *op)
 {
-	const Val *from;
 	Ops *o = ctx;
 	vec_push(A_TMP, &o->all, op);
-	o->picks |= rare_number(op, &from) != NULL;
 }
 
 static bool is_pointwise(const Op *op)
@@ -47,10 +51,13 @@ static bool is_pointwise(const Op *op)
 bool *rare_values(const Fn *fn, Arena *a)
 {
 	const Val *from;
-	Ops ops = { .picks = false };
-	bool *rare = NEW_ARRAY(a, bool, fn->nval), *common = NEW_ARRAY(A_TMP, bool, fn->nval);
+	Ops ops = { { 0 } };
+	bool *rare = NEW_ARRAY(a, bool, fn->nval), picks_any = false;
+	ir_walk(fn->body, find_picks, &picks_any);
+	if (!picks_any) return rare;
+	bool *common = NEW_ARRAY(A_TMP, bool, fn->nval);
 	ir_walk(fn->body, collect, &ops);
-	for (int k = ops.picks ? ops.all.n - 1 : -1; k >= 0; k--) {
+	for (int k = ops.all.n - 1; k >= 0; k--) {
 		const Op *op = ops.all.p[k];
 		bool picks = rare_number(op, &from) != NULL, unused = is_pointwise(op) && rare[op->out[0]->id];
 		for (int i = 0; i < op->nin; i++) {
