@@ -422,8 +422,8 @@ void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx)
 	for (Op *op = b->first, *next; op; op = next) {
 		next = op->next;
 		f(ctx, op);
-		if (op->parent)
-			for (int i = 0; i < op->nregion; i++) ir_walk(op->region[i], f, ctx);
+		for (int i = 0; i < op->nregion && op->parent; i++) ir_walk(op->region[i], f, ctx);
+		if (!next || next->parent == b) continue;
 		while (next && !next->parent) next = next->next;
 		if (next && next->parent != b) next = op->parent == b ? op->next : NULL;
 	}
