@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#define HASH_FACTOR ((uint64_t)0x9E3779B97F4A7C15u)      /* odd, its bits in no order */
+
 /* Eight bytes at a step. The last step takes the last eight, or of a shorter text its two halves, which may overlap. */
 static inline uint32_t hash_bytes(const char *s, size_t n)
 {
-	const uint64_t k = 0x9E3779B97F4A7C15u;
+	const uint64_t k = HASH_FACTOR;
 	const char *end = s + n;
 	uint64_t h = n * k, w = 0;
 	for (; end - s > (ptrdiff_t)sizeof w; s += sizeof w) {

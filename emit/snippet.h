@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct Snippet { const char *name, *text; } Snippet;
+typedef struct Snippet { const char *name, *text; int length; } Snippet;        /* of the name */
+#define SNIPPET_ROW(name, text) { name, text, (int)sizeof name - 1 }
 /* rows[0] is the head ("ct_head"): what must open the file. It is printed whenever snip_print is called. */
 typedef struct SnipTable { const Snippet *rows; int count; } SnipTable;
 

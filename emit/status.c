@@ -5,27 +5,27 @@
 
 /* Printed only where something calls them: a caller's text says so. */
 static const Snippet checked_rows[] = {
-	{ "ct_head", "/* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */\n" },
-	{ "ct_host_add",
+	SNIPPET_ROW("ct_head", "/* Checked arithmetic of the launchers: *bad is set when a value leaves 64 bits. */\n"),
+	SNIPPET_ROW("ct_host_add",
 		"CT_HELPER int64_t ct_host_add(int64_t a, int64_t b, int *bad)\n"
-		"{ int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }\n" },
-	{ "ct_host_mul",
+		"{ int64_t r; *bad |= __builtin_add_overflow(a, b, &r); return r; }\n"),
+	SNIPPET_ROW("ct_host_mul",
 		"CT_HELPER int64_t ct_host_mul(int64_t a, int64_t b, int *bad)\n"
-		"{ int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }\n" },
-	{ "ct_host_div",
+		"{ int64_t r; *bad |= __builtin_mul_overflow(a, b, &r); return r; }\n"),
+	SNIPPET_ROW("ct_host_div",
 		"CT_HELPER int64_t ct_host_div(int64_t a, int64_t b, int *bad)\n"
-		"{ if (b == 0 || (b == -1 && a == INT64_MIN)) { *bad = 1; return 0; } return a / b; }\n" },
-	{ "ct_host_mod",
+		"{ if (b == 0 || (b == -1 && a == INT64_MIN)) { *bad = 1; return 0; } return a / b; }\n"),
+	SNIPPET_ROW("ct_host_mod",
 		"CT_HELPER int64_t ct_host_mod(int64_t a, int64_t b, int *bad)\n"
-		"{ if (b == 0 || b == -1) { *bad |= b == 0; return 0; } return a % b; }\n" },
-	{ "ct_host_cdiv",
+		"{ if (b == 0 || b == -1) { *bad |= b == 0; return 0; } return a % b; }\n"),
+	SNIPPET_ROW("ct_host_cdiv",
 		"CT_HELPER int64_t ct_host_cdiv(int64_t a, int64_t b, int *bad)\n"
-		"{ if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }\n" },
-	{ "ct_host_min", "CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }\n" },
-	{ "ct_host_max", "CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }\n" },
-	{ "ct_host_u64", "CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; "
-		"return (int64_t)a; }\n" },
-	{ "ct_tile_blocks",
+		"{ if (b <= 0) { *bad = 1; return 0; } return a / b + (a % b > 0); }\n"),
+	SNIPPET_ROW("ct_host_min", "CT_HELPER int64_t ct_host_min(int64_t a, int64_t b) { return a < b ? a : b; }\n"),
+	SNIPPET_ROW("ct_host_max", "CT_HELPER int64_t ct_host_max(int64_t a, int64_t b) { return a > b ? a : b; }\n"),
+	SNIPPET_ROW("ct_host_u64", "CT_HELPER int64_t ct_host_u64(uint64_t a, int *bad) { *bad |= a > INT64_MAX; "
+		"return (int64_t)a; }\n"),
+	SNIPPET_ROW("ct_tile_blocks",
 		"\n/* Tile blocks of a grid: 0 if it is empty, -1 if there are 2^31 or more. */\n"
 		"CT_HELPER int64_t ct_tile_blocks(const int64_t *grid, int bad)\n"
 		"{\n"
@@ -35,7 +35,7 @@ static const Snippet checked_rows[] = {
 		"\t\tn = ct_host_mul(n, grid[i], &bad);\n"
 		"\t}\n"
 		"\treturn bad || n > INT32_MAX ? -1 : n;\n"
-		"}\n" },
+		"}\n"),
 };
 const SnipTable checked_table = SNIP_TABLE(checked_rows);
 

@@ -4,7 +4,7 @@
 #undef bool             /* rows are named after the element type `bool` */
 
 static const Snippet rows[] = {
-#define SNIPPET(name, text) { name, text },
+#define SNIPPET(name, text) SNIPPET_ROW(name, text),
 #include "emit_cuda/prelude.def"
 };
 _Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");

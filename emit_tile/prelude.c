@@ -2,7 +2,7 @@
 #include "emit_tile/tile.h"
 
 static const Snippet rows[] = {
-#define SNIPPET(name, text) { name, text },
+#define SNIPPET(name, text) SNIPPET_ROW(name, text),
 #include "emit_tile/prelude.def"
 };
 _Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
