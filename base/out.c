@@ -97,6 +97,14 @@ void out_reserve(Out *o, size_t n)
 	if (o->cap - o->n <= n) out_room(o, n);
 }
 
+void out_fit(Out *o)
+{
+	char *p = realloc(o->p, o->n + 1);
+	if (!p) return;         /* it stays as it is */
+	o->p = p;
+	o->cap = o->n + 1;
+}
+
 int out_line(Out *o)
 {
 	o->lines += lines_in(o->p + o->counted, o->n - o->counted);

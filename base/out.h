@@ -30,6 +30,7 @@ void out_raw(Out *o, const char *s, size_t n);        /* no indentation */
  * p and n know nothing of it. */
 void out_refer(Out *o, const char *s, size_t n);
 void out_reserve(Out *o, size_t n);                   /* n bytes are to come: room is made once */
+void out_fit(Out *o);                                 /* nothing is to come: gives back the room that is left */
 void out_printf(Out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void out_vprintf(Out *o, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 int out_line(Out *o);                                 /* current line, from 1: for #line resets; counts what is new */

@@ -10,6 +10,7 @@ static void add_version(CuKernel *k, const Version *v, const EmitOptions *opt)
 	CuVersion to = { .v = *v, .o = out_new() };
 	bool any = !fn->aligned && !fn->by_element && !fn->peel_line;  /* it waits for the kernel before it first of all */
 	to.line = lines_set(to.o, g.o->p, any ? 0 : g.prologue, opt);
+	out_fit(to.o);          /* it stays until the file is written */
 	out_free(g.o);
 	version_ask(&to);
 	vec_push(A_UNIT, &k->versions, to);
