@@ -70,12 +70,14 @@ typedef struct Body {
 	const Val **by_id;      /* the value that has this number */
 	bool *visible;
 	int nval;
+	const Lay *good;        /* the last layout that was found good: neighbours often share one */
 } Body;
 
 static bool chk_block(Body *k, IrBlock *b, Scope s);
 
-static bool chk_tile_layout(Check *c, const Val *v)
+static bool chk_tile_layout(Body *k, const Val *v)
 {
+	Check *c = &k->c;
 	if (c->fn->stage == STAGE_TYPED) {
 		NEED(v->type->kind <= TY_TOKEN && type_parts(v->type) == 1, "value %%%d has a type of placed kernels", v->id);
 		NEED(!v->lay, "value %%%d has a layout before the kernel is placed", v->id);
@@ -85,14 +87,17 @@ static bool chk_tile_layout(Check *c, const Val *v)
 		NEED(!v->lay, "value %%%d is no tile and has a layout", v->id);
 		return true;
 	}
-	NEED(v->lay && lay_ok(*v->lay), "value %%%d is a tile without a layout", v->id);
+	bool known = v->lay && k->good && lay_eq(*v->lay, *k->good);
+	NEED(known || (v->lay && lay_ok(*v->lay)), "value %%%d is a tile without a layout", v->id);
 	NEED(lay_has_shape(*v->lay, v->type->rank, v->type->log2), "the layout of value %%%d has another shape", v->id);
+	if (known) return true;
 	NEED(lay_onto(*v->lay), "the layout of value %%%d leaves out elements", v->id);
 	NEED(v->lay->in[HW_OFF] == 0, "the layout of value %%%d has offsets", v->id);
 	NEED(1 << v->lay->in[HW_LANE] <= (c->fn->lanes ? c->fn->lanes : 32),
 		"the layout of value %%%d has more lanes than the tile block", v->id);
 	NEED(!c->fn->warps || 1 << v->lay->in[HW_WARP] <= c->fn->warps,
 		"the layout of value %%%d has more warps than the kernel", v->id);
+	k->good = v->lay;
 	return true;
 }
 
@@ -106,7 +111,7 @@ static bool define(Body *k, const Val *v)
 		NEED(rule_limits(v->type->elem, v->type->rank, v->type->log2) == RULE_OK, "value %%%d is too large", v->id);
 	k->by_id[v->id] = v;
 	k->visible[v->id] = true;
-	return chk_tile_layout(c, v);
+	return chk_tile_layout(k, v);
 }
 
 static void hide_block(Body *k, const IrBlock *b)
