@@ -41,13 +41,21 @@ void lines_mark(Out *o, const EmitOptions *opt, Span s)
 	if (!p.src) return;
 	/* not by out_printf: there are as many marks as operations, and they need no indentation */
 	Str path = shown_path(p.src, opt);
-	char mark[16], *at = mark + sizeof mark;
+	enum { NUMBER = 16, PATH = 112 };
+	char mark[NUMBER + PATH], *end = mark + NUMBER, *at = end;
+	size_t n = str_len(path);
 	uint32_t line = p.line;
 	*--at = ' ';
 	do *--at = (char)('0' + line % 10); while (line /= 10);
 	*--at = '\001';
-	out_raw(o, at, (size_t)(mark + sizeof mark - at));
-	out_raw(o, path, str_len(path));
+	if (n < PATH) {
+		memcpy(end, path, n);
+		end[n] = '\n';
+		out_raw(o, at, (size_t)(end - at) + n + 1);
+		return;
+	}
+	out_raw(o, at, (size_t)(end - at));
+	out_raw(o, path, n);
 	out_raw(o, "\n", 1);
 }
 
