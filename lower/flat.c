@@ -542,10 +542,18 @@ static bool choose_group(Flat *f)
 	return !f->group || f->run > 0;
 }
 
+/* Kernels with loops and branches are none, so they need no copy to see it. */
+static bool has_regions(const Fn *fn)
+{
+	for (const Op *op = fn->body->first; op; op = op->next)
+		if (op->nregion) return true;
+	return false;
+}
+
 Fn *flat_version(const Fn *of, const LowerCx *cx, bool short_rows, const Sym **guard, bool *by_vectors)
 {
 	bool hints = ir_hints_threads(of), math = false;
-	if (cx->o->checked || hints || of->ordered || has_steps(of, cx)) return NULL;
+	if (cx->o->checked || hints || of->ordered || has_regions(of) || has_steps(of, cx)) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	ir_number(fn);
 	Flat f = { .fn = fn, .syms = valsyms_new(fn), .differs = NEW_ARRAY(A_TMP, uint8_t, fn->nval),
