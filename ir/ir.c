@@ -87,13 +87,14 @@ static void link_before(Op *op, IrBlock *b, Op *before)
 
 Op *ir_op(Builder *b, OpCode code, int nin, Val *const *in, int nout, const Type *const *out)
 {
-	Op *op = NEW(ir_home(), Op);
+	/* in one piece: there are many, and each piece has its gap */
+	Op *op = arena_alloc(ir_home(), sizeof *op + sizeof(Val *) * ((size_t)nin + (size_t)nout));
 	op->code = code;
 	op->span = b->span;
 	op->nin = nin;
 	op->nout = nout;
-	op->in = NEW_ARRAY(ir_home(), Val *, nin);
-	op->out = NEW_ARRAY(ir_home(), Val *, nout);
+	op->in = (Val **)(void *)(op + 1);
+	op->out = op->in + nin;
 	for (int i = 0; i < nin; i++) {
 		if (!in[i]) bug("operand %d of `%s` is missing", i, op_rows[code].name);
 		op->in[i] = settled(in[i]);
