@@ -33,6 +33,8 @@ Lay lay_drop_inputs(Lay l, uint32_t gone)
 	Lay r = l;
 	int n = lay_inbits(l), k = 0;
 
+	if (!gone)
+		return l;
 	memset(r.col, 0, sizeof r.col);
 	for (int i = 0; i < n; i++) {
 		if (gone >> i & 1)
@@ -43,15 +45,15 @@ Lay lay_drop_inputs(Lay l, uint32_t gone)
 	return r;
 }
 
-uint32_t lay_repack(Lay from, Lay to, const uint8_t skip[], uint32_t v)
+uint32_t lay_repack(const Lay *from, const Lay *to, const uint8_t skip[], uint32_t v)
 {
 	uint32_t r = 0;
 	int at = 0, into = 0;         /* where the axis begins in `from` and in `to` */
 
-	for (int a = from.naxis - 1; a >= 0; a--) {
-		r |= f2_shl(f2_shr(v, at) & f2_low(from.out[a]), into + (skip ? skip[a] : 0));
-		at += from.out[a];
-		into += to.out[a];
+	for (int a = from->naxis - 1; a >= 0; a--) {
+		r |= f2_shl(f2_shr(v, at) & f2_low(from->out[a]), into + (skip ? skip[a] : 0));
+		at += from->out[a];
+		into += to->out[a];
 	}
 	return r;
 }

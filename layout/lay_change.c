@@ -71,14 +71,14 @@ Lay lay_pick(Lay l, unsigned hwset, unsigned axisset)
 		return l;
 	r = l;
 	n = lay_inbits(l);
-	for (int a = 0; a < l.naxis; a++)
-		if (!(axisset >> a & 1))
-			r.out[a] = 0;
-	for (int i = 0; i < n; i++) {
-		r.col[i] = 0;
-		for (int a = 0; a < l.naxis; a++)
-			if (axisset >> a & 1)
-				r.col[i] |= f2_shl(lay_coord(l, l.col[i], a), lay_shift(r, a));
+	for (int a = l.naxis - 1, to = 0; a >= 0; a--) {
+		if (axisset >> a & 1) {
+			to += l.out[a];
+			continue;
+		}
+		r.out[a] = 0;
+		for (int i = 0; i < n; i++)     /* what lies above comes down */
+			r.col[i] = (r.col[i] & f2_low(to)) | f2_shl(f2_shr(r.col[i], to + l.out[a]), to);
 	}
 	for (int h = 0; h < HW_N; h++)
 		if (!(hwset >> h & 1))

@@ -10,7 +10,7 @@ Lay  lay_drop_inputs(Lay l, uint32_t gone);           /* without the input bits 
 
 /* The packed coordinate v of a tile shaped like `from`, as one of a tile shaped like `to`, each axis moved
  * up by skip[axis] (NULL: not at all). */
-uint32_t lay_repack(Lay from, Lay to, const uint8_t skip[], uint32_t v);
+uint32_t lay_repack(const Lay *from, const Lay *to, const uint8_t skip[], uint32_t v);
 
 int  lay_nth_axis(int naxis, const uint8_t order[], int i);     /* the i-th axis from the fastest          */
 

@@ -45,7 +45,7 @@ Lay lay_bcast(int naxis, Hw h, int n)
 Lay lay_mul(Lay inner, Lay outer)
 {
 	Lay r;
-	int k = 0;
+	int k = 0, from_inner = 0, from_outer = 0;
 
 	if (lay_is_bad(inner) || lay_is_bad(outer) || inner.naxis != outer.naxis
 	    || lay_inbits(inner) + lay_inbits(outer) > LAY_BITS
@@ -57,9 +57,9 @@ Lay lay_mul(Lay inner, Lay outer)
 	for (int h = 0; h < HW_N; h++) {
 		r.in[h] = (uint8_t)(inner.in[h] + outer.in[h]);
 		for (int i = 0; i < inner.in[h]; i++)
-			r.col[k++] = lay_repack(inner, r, NULL, inner.col[lay_first(inner, (Hw)h) + i]);
+			r.col[k++] = lay_repack(&inner, &r, NULL, inner.col[from_inner++]);
 		for (int i = 0; i < outer.in[h]; i++)
-			r.col[k++] = lay_repack(outer, r, inner.out, outer.col[lay_first(outer, (Hw)h) + i]);
+			r.col[k++] = lay_repack(&outer, &r, inner.out, outer.col[from_outer++]);
 	}
 	return r;
 }

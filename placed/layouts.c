@@ -71,7 +71,7 @@ enum { HALVES_A_WAVEFRONT = 3 };
 int64_t lay_memory_cost(Lay l, Elem e, int fast, bool loads)
 {
 	int bytes = elem_log2(e), run = lay_run(l, fast, NULL), vec = imin(run, 4 - bytes);
-	int regs = lay_rank(lay_pick(l, 1u << HW_REG, ~0u)), at = lay_shift(l, fast), piece = vec;
+	int regs = f2_rank(l.col, l.in[HW_REG], ~0u), at = lay_shift(l, fast), piece = vec;
 	uint32_t lanes[LAY_BITS];
 	int n = 0;
 	for (int i = lay_first(l, HW_LANE); i < lay_first(l, HW_LANE) + l.in[HW_LANE]; i++) lanes[n++] = l.col[i];
@@ -81,7 +81,7 @@ int64_t lay_memory_cost(Lay l, Elem e, int fast, bool loads)
 			if (lanes[i] == (uint32_t)1 << (at + piece)) more = true;
 		piece += more;
 	}
-	int busy = lay_rank(lay_pick(l, 1u << HW_LANE, ~0u));
+	int busy = f2_rank(lanes, n, ~0u);
 	int sectors = imax(0, imin(20, busy + vec - piece + imax(0, piece + bytes - 5)));
 	int64_t accesses = (int64_t)1 << imin(32, imax(0, regs - vec));
 	/* the other half of a sector is what the thread's next access loads, from the L1 cache: that
@@ -146,12 +146,11 @@ static uint32_t reduce_by(const Combos *b, uint32_t x, uint32_t *combo)
 	return x;
 }
 
-/* false: it is a sum of those that are there */
-static bool combos_add(Combos *b, uint32_t x, int which)
+static void combos_add(Combos *b, uint32_t x, int which)
 {
 	uint32_t combo = (uint32_t)1 << which;
 	x = reduce_by(b, x, &combo);
-	if (!x) return false;
+	if (!x) return;
 	int low = __builtin_ctz(x);
 	for (uint32_t rest = b->lows; rest; rest &= rest - 1) {
 		int i = __builtin_ctz(rest);
@@ -160,7 +159,6 @@ static bool combos_add(Combos *b, uint32_t x, int which)
 	b->lows |= (uint32_t)1 << low;
 	b->v[low] = x;
 	b->combo[low] = combo;
-	return true;
 }
 
 static int level_of(Lay l, uint32_t place)
@@ -173,9 +171,9 @@ static Lay reduce_layout(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BIT
 	uint32_t all[LAY_BITS];
 	int k = lay_partners(l, axis, all), at = lay_shift(l, axis), taken = 0, inbits = lay_inbits(l);
 	uint32_t mask = ((uint32_t)1 << l.out[axis]) - 1;
-	Combos along, regs;
-	along.lows = regs.lows = 0;
-	for (int i = 0; i < k; i++) combos_add(&along, lay_image(l, all[i]) >> at & mask, i);
+	Combos along;
+	Basis regs;
+	along.lows = regs.tops = 0;
 	while (taken < k && level_of(l, all[taken]) <= levels) {
 		v[taken] = all[taken];
 		taken++;
@@ -183,18 +181,21 @@ static Lay reduce_layout(Lay l, int axis, int levels, int *n, uint32_t v[LAY_BIT
 	*n = taken;
 	Lay r = l;
 	int rest = k - taken;
+	for (int i = 0; rest && i < k; i++) combos_add(&along, lay_image(l, all[i]) >> at & mask, i);
 	r.out[axis] = (uint8_t)rest;
 	memset(r.col, 0, sizeof r.col);
 	r.in[HW_REG] = 0;
 	int put = 0;
 	for (int i = 0; i < inbits; i++) {
-		uint32_t combo = 0, low = l.col[i] & (((uint32_t)1 << at) - 1);
+		uint32_t combo = 0, part = 0, low = l.col[i] & (((uint32_t)1 << at) - 1);
 		uint32_t high = at + l.out[axis] >= 32 ? 0 : l.col[i] >> (at + l.out[axis]);
-		reduce_by(&along, l.col[i] >> at & mask, &combo);
-		uint32_t part = rest ? combo >> taken : 0;
+		if (rest) {
+			reduce_by(&along, l.col[i] >> at & mask, &combo);
+			part = combo >> taken;
+		}
 		uint32_t col = low | part << at | (at + rest >= 32 ? 0 : high << (at + rest));
 		if (i < l.in[HW_REG]) {
-			if (!combos_add(&regs, col, 0)) continue;
+			if (!basis_add(&regs, col, 0, NULL)) continue;
 			*kept |= (uint32_t)1 << i;
 			r.in[HW_REG]++;
 		}
