@@ -94,6 +94,8 @@ static bool look_at(Flat *f, const Op *op)
 		for (int k = 0; k < op->nout; k++) f->differs[op->out[k]->id] |= f->differs[v->id];
 	}
 	if (op->code == OP_BID) f->differs[op->out[0]->id] = (uint8_t)(1 << ir_axis(op));
+	/* no element's own, but what is stored comes of it: flat.c would find that out after much work */
+	if ((op_is_reduce(op) || op_is_scan(op)) && f->differs[op->out[0]->id]) return false;
 	/* all loads will come before all stores */
 	if (f->like && op_has(op, OPF_READ) && !memory_is_constant(f->fn, ir_in(op, 0))) return false;
 	if (op->code == OP_STORE) return !ir_int(op, AT_CACHE, 0) && (f->like ? same_places(f, op) : look_at_first(f, op));
