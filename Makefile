@@ -16,6 +16,11 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 # tests at a time: one more than cores, since one that waits for a process leaves its core idle; at most 16, for memory
 JOBS    ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 16 ? n + 1 : 16)))
+# as many compilations at a time as there are cores, unless the command line says -j or another make has started
+# this one; what is made beside `clean` is made after it
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(filter clean,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+endif
 SEED    ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 
 Q       := $(if $(V),,@)
