@@ -54,6 +54,8 @@ void access_bounds(Access *x);  /* ct_hi<a>, ct_lo<a>: bounds of the register's 
 void access_forget_bounds(const Access *x);
 /* the condition that a register's element is inside; NULL: it is */
 Str access_inside(const Access *x, const char *reg);
+Str access_behind(const Access *x, int a, const char *reg);
+bool access_shifts(const Access *x);
 Str access_whole(const Access *x);              /* that the tile lies wholly inside; NULL: it does */
 /* The condition that vectors are aligned: base, strides and the tile's offset are multiples of a vector. */
 Str access_aligned(const Access *x);

@@ -164,6 +164,19 @@ void access_forget_bounds(const Access *x)
 			out_printf(x->g->o, "int ct_last%d = ct_hi%d;\nasm volatile(\"\" : \"+r\"(ct_last%d));\n", a, a, a);
 }
 
+/* Does an element of a shifted row not lie in front of it? */
+Str access_behind(const Access *x, int a, const char *reg)
+{
+	Str at = x->g->fn->aligned ? str_fmt("ct_c%d + %s", a, access_coord(x, a, reg)) : str_fmt("ct_c%d", a);
+	return str_fmt("(%s || %s >= 0)", cu_after_first(x->g, reg), at);
+}
+
+/* Is the access of a row that is shifted to the multiples of its vectors? They may be cut at both ends. */
+bool access_shifts(const Access *x)
+{
+	return x->g->shifted && x->vec > 0 && x->l.out[x->fast] && holds_row(x->g->fn, x->l);
+}
+
 Str access_inside(const Access *x, const char *reg)        /* NULL: always */
 {
 	Out *o = out_new();
@@ -177,7 +190,7 @@ Str access_inside(const Access *x, const char *reg)        /* NULL: always */
 		if (sure)
 			out_printf(o, "((%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, x->g->fn->row_sure);
 		out_printf(o, "%s < ct_%s%d", c, row ? "last" : "hi", a);
-		if (shifts) out_printf(o, " && (%s || ct_c%d >= 0)", reg, a);
+		if (shifts) out_printf(o, " && %s", access_behind(x, a, reg));
 		if (sure) out_puts(o, "))");
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}

@@ -114,7 +114,9 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	Out *o = out_new();
 	out_printf(o, "(unsigned char)%s(", signs[i].negated ? "!" : "");
 	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
-	if (shifts) out_printf(o, "(%s || (int)%s >= ct_phase) && ", reg, thread);  /* what lies in front counts as after */
+	if (shifts)     /* what lies in front counts as after */
+		out_printf(o, "(%s || (int)%s%s >= ct_phase) && ", cu_after_first(g, reg), thread,
+			g->fn->aligned ? str_fmt(" + (int)%s", cu_map_reg(&m, reg)) : "");
 	Str left = str_fmt("ct_within((long long)%s - (int)%s%s)", cu_val(g, y)->name, thread, shifts ? " + ct_phase" : "");
 	if (!strcmp(thread, "0") && !shifts) left = cu_val(g, y)->name;   /* a thread has whole rows */
 	out_printf(o, "(int)%s %s %s%s)", cu_map_reg(&m, reg), signs[i].sign, left, sure ? ")" : "");

@@ -39,6 +39,11 @@ static Str compare_text(Cu *g, const Sym *s, const char *op)
 	return str_fmt("%s %s %s", guard_text(g, s->arg[0]), op, guard_text(g, s->arg[1]));
 }
 
+static Str part_text(Cu *g, const Sym *s)
+{
+	return s->kind == SYM_OR ? str_fmt("(%s)", guard_text(g, s)) : guard_text(g, s);
+}
+
 /* Of what versions.c asks; whatever else is known at launch is a number that the launcher has computed. */
 static Str guard_text(Cu *g, const Sym *s)
 {
@@ -46,7 +51,8 @@ static Str guard_text(Cu *g, const Sym *s)
 	int64_t n;
 	if (s->kind == SYM_ATOM && s->atom == ATOM_BLOCKS) return "ct_blocks";
 	switch (s->kind) {
-	case SYM_AND: return str_fmt("%s && %s", guard_text(g, s->arg[0]), guard_text(g, s->arg[1]));
+	case SYM_AND: return str_fmt("%s && %s", part_text(g, s->arg[0]), part_text(g, s->arg[1]));
+	case SYM_OR: return str_fmt("(%s) || (%s)", guard_text(g, s->arg[0]), guard_text(g, s->arg[1]));
 	case SYM_EQ: return (r = multiple_text(g, s)) ? r : compare_text(g, s, "==");
 	case SYM_LT: return compare_text(g, s, "<");
 	case SYM_LE:

@@ -112,7 +112,7 @@ static void close_loop(const Access *x, uint32_t skip, bool bare)
 static bool is_one_statement(const Access *x, int vec)
 {
 	Elem e = x->v->elem;
-	if (x->rotates || x->g->late || x->g->opt->line != LINE_OFF) return false;
+	if (x->rotates || x->g->late || x->g->opt->line != LINE_OFF || (x->store && access_shifts(x))) return false;
 	return x->words || (vec ? words_piece_is_run(x->g, x->data, x->bit, vec) : elem_bytes(e) < 8);
 }
 
@@ -143,12 +143,15 @@ static Str piece_inside(const Access *x)
 		Str c = access_coord(x, a, "ct_b");
 		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
 		else out_printf(o, " && %s < ct_hi%d", c, a);
+		if (a == x->fast && access_shifts(x)) out_printf(o, " && %s", access_behind(x, a, "ct_b"));
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = o->n ? str_intern(o->p + 4) : NULL;
 	out_free(o);
 	return s;
 }
+
+static void print_elements_of(Access *x, Str in);
 
 /* partial: those that are inside. */
 static void print_pieces(Access *x, bool partial)
@@ -175,6 +178,10 @@ static void print_pieces(Access *x, bool partial)
 		else if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
 		out_printf(g->o, "ct_st%s_b%d%s(%s, %s%s%s%s);\n", hint, bits, in ? "_if" : "", at, in ? in : "",
 			in ? ", " : "", w, policy);
+		if (partial && access_shifts(x)) {      /* here, for what is stored may be made in this loop */
+			print_elements_of(x, piece_inside(x));
+			cu_end(g);
+		}
 	} else {
 		cu_line(g, x->op);
 		print_loaded(x, x->vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "",
@@ -225,18 +232,12 @@ static Str touched_text(const Access *x)
 	return x->proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
 }
 
-/* The elements of the vectors that cannot be accessed as one. */
-static void print_other_elements(Access *x, uint32_t skip)
+/* The elements of the vector that begins at ct_b and cannot be accessed as one. */
+static void print_elements_of(Access *x, Str in)
 {
 	Cu *g = x->g;
 	Elem e = x->v->elem;
 	int bits = 8 * elem_bytes(e);
-	Str whole[16];
-	open_loop(x, skip, false);
-	piece_registers(x, whole);
-	x->begins = true;
-	access_print_rotated(x, "ct_b");
-	Str in = piece_inside(x);
 	out_printf(g->o, "if (!(%s)%s) {\n", in ? in : "1", touched_text(x));
 	x->begins = false;
 	out_in(g->o);
@@ -259,6 +260,18 @@ static void print_other_elements(Access *x, uint32_t skip)
 		x->words = words;
 	}
 	cu_end(g);
+}
+
+/* The elements of the vectors that cannot be accessed as one. */
+static void print_other_elements(Access *x, uint32_t skip)
+{
+	Cu *g = x->g;
+	Str whole[16];
+	open_loop(x, skip, false);
+	piece_registers(x, whole);
+	x->begins = true;
+	access_print_rotated(x, "ct_b");
+	print_elements_of(x, piece_inside(x));
 	if (x->words) put_words(x, whole);
 	cu_end(g);
 	close_loop(x, skip, false);
@@ -274,6 +287,18 @@ static Str ragged_text(const Access *x)
 	return x->low[a] ? str_fmt("((ct_hi%d | ct_lo%d) & %d) != 0", a, a, mask) : str_fmt("(ct_hi%d & %d) != 0", a, mask);
 }
 
+/* Of a row that is shifted: the vectors at its ends. One may be cut in front of a thread's first elements; whether one
+ * is at the end, all threads know. */
+static void print_cut(Access *x, uint32_t skip)
+{
+	Cu *g = x->g;
+	int a = x->fast;
+	out_printf(g->o, "if (ct_c%d < 0 || (ct_hi%d & %d) != 0) {\n", a, a, (1 << x->vec) - 1);
+	out_in(g->o);
+	print_other_elements(x, skip);
+	cu_end(g);
+}
+
 static void print_partial(Access *x)
 {
 	Cu *g = x->g;
@@ -282,6 +307,7 @@ static void print_partial(Access *x)
 	access_bounds(x);
 	if (x->ways != WAYS_ANY) {
 		print_pieces(x, true);
+		if (!x->store && access_shifts(x)) print_cut(x, skip);
 		return;
 	}
 	Str ragged = ragged_text(x);

@@ -2,17 +2,20 @@
 #include "emit_cuda/access.h"
 #include "emit_cuda/peel.h"
 
-/* A row is shifted within its first register, and where a pad of each tensor stays after it (lower/cut.c). */
+/* A row is shifted within its first register or vector, and where a pad of each tensor stays after it (lower/cut.c). */
 static void print_shift(Cu *g, int size)
 {
 	const Fn *fn = g->fn;
-	int64_t room = cut_kept(fn);
-	int line = cut_step(fn) < LINE / size ? cut_step(fn) * size : LINE;
+	int64_t room = cut_kept(fn), unit = rows_shift_unit(fn, size);
 	out_printf(g->o, ");\nct_phase = %s", fn->short_rows ? "ct_log2 == 5 && " : "");
 	for (int i = 0; i < fn->below.n; i++)
-		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]),
-			(long long)room - line / size + 1);
-	out_printf(g->o, " ? %s : 0;\n", cu_quotient(str_fmt("(int)(ct_p & %d)", line - 1), size));
+		out_printf(g->o, "%s%s < %lld", i ? " && " : "", cu_launch(g, fn->below.p[i]), (long long)(room - unit + 1));
+	out_printf(g->o, " ? %s : 0;\n", cu_quotient(str_fmt("(int)(ct_p & %lld)", (long long)unit * size - 1), size));
+}
+
+Str cu_after_first(const Cu *g, const char *reg)
+{
+	return g->fn->aligned ? cu_shifted(str_intern(reg), log2_of(rows_shift_unit(g->fn, 1))) : str_intern(reg);
 }
 
 void memory_phase(Cu *g, const Op *op)

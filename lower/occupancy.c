@@ -124,7 +124,7 @@ static int bound_blocks(const Fn *fn, bool specific)
 	if (!exchanges(fn) || !is_straight_line(fn->body) || p.words < COST_WORDS_LEAST) return 0;
 	int blocks = blocks_of(fn, regs);
 	bool sure = blocks_of(fn, regs - COST_UNSURE) == blocks && blocks_of(fn, regs + COST_UNSURE) == blocks;
-	return sure ? blocks : 0;
+	return sure || rows_shift(fn) ? blocks : 0;
 }
 
 static void find_scan(void *ctx, Op *op)

@@ -90,6 +90,9 @@ int budget_of(const Fn *fn, int asked);
 /* Leaves of n versions, in the order in which guards are asked, at most so many; how many are left. */
 int budget_keep(Version *v, int n, int most);
 
+/* ---- shift.c ---- */
+Fn *shifted_version(Fn *first);         /* a copy of a placement for aligned tensors; NULL: its rows are not such */
+
 /* ---- by_warp.c ---- */
 void by_warp_plan(Fn *fn);      /* TYPED, after cut_plan or instead of it: finds by_warp and short_rows, perhaps */
 void by_warp_place(Fn *fn);                     /* PLACED: finds fewer and short_rows */

@@ -70,6 +70,7 @@ static bool visit(Turn *t, Op *op)
 		if (!t->first) t->first = op;
 		return type_log2_size(op->out[0]->type) == 0 || is_row(t, op->out[0]->type);
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0;
+	case OP_SCATTER: return type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
 	case OP_LITERAL: return op->nin == 0 && type_log2_size(op->out[0]->type) == 0;
 	case OP_TO_SCALAR: return true;
 	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM | OPF_STEP);

@@ -16,7 +16,7 @@ enum { VECTOR_MOST = 16 /* elements of the widest vector */ };
 typedef struct Vecs {
 	const Version *v;
 	const bool *splat;
-	bool rotated;            /* its rows are rotated */
+	bool rotated, shifted;   /* its rows are rotated, or shifted */
 } Vecs;
 
 /* Does each pair of registers hold neighbours along the last axis? */
@@ -66,6 +66,7 @@ static int compared_alike(const Vecs *f, const Op *op)
 	uint8_t bit[LAY_BITS];
 	if (!x || !type_is_tile(x->type) || !x->def || x->def->code != OP_IOTA || !elem_is_int(x->type->elem)) return 1;
 	int64_t multiple = asked_multiple(f, ir_in(op, 1 - i));
+	if (f->shifted && holds_row(f->v->fn, *x->lay)) return 1;
 	int axis = x->type->rank - 1, run = x->lay->out[axis] ? lay_run(*x->lay, axis, bit) : 0;
 	while (run > 0 && multiple % ((int64_t)1 << run)) run--;
 	return 1 << run;
@@ -170,7 +171,7 @@ void pass_vec(Module *m, const LowerCx *cx)
 	for (int i = 0; i < m->versions.n; i++) {
 		const Version *v = &m->versions.p[i];
 		ArenaMark mark = arena_mark(A_TMP);
-		Vecs f = { v, splats_of(v->fn, A_TMP), rows_rotate(v->fn) };
+		Vecs f = { v, splats_of(v->fn, A_TMP), rows_rotate(v->fn), rows_shift(v->fn) };
 		ir_walk(v->fn->body, visit, &f);
 		arena_release(A_TMP, mark);
 	}

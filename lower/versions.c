@@ -109,6 +109,32 @@ static Aligned ask_aligned(const Fn *fn)
 	return r;
 }
 
+/* ---- rows in vectors, wherever they begin (shift.c) ---- */
+
+/* Rows begin at one phase, which leaves room for them in their tile, or all is aligned, which is phase 0. */
+static const Sym *guard_of_shifted(const Fn *fn, const Sym *aligned)
+{
+	const IrParam *first = peel_param(fn, peel_phase_of(fn));
+	const Sym *guard = sym_const(1);
+	int64_t unit = rows_shift_unit(fn, 1), size = elem_bytes(first->elem);
+	for (int i = 0; i < fn->below.n; i++)
+		ask_too(&guard, sym_cmp(SYM_LE, fn->below.p[i], sym_const(((int64_t)1 << fn->row_log2) - unit + 1)));
+	const Sym *at = sym_mod(sym_atom(ATOM_PHASE, first->name, 0), sym_const(unit * size));
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		const Val *v = ir_accessed(op);
+		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay)) continue;
+		const IrParam *p = peel_param(fn, op);
+		int own = elem_bytes(p->elem);
+		if (own != size) {
+			ask_too(&guard, sym_aligned(first->name, unit * size));
+			ask_too(&guard, sym_aligned(p->name, ((int64_t)1 << access_plan(op, v, false).vec) * own));
+		} else if (p->name != first->name) {
+			ask_too(&guard, sym_cmp(SYM_EQ, at, sym_mod(sym_atom(ATOM_PHASE, p->name, 0), sym_const(unit * size))));
+		}
+	}
+	return sym_logic(SYM_OR, guard, aligned);
+}
+
 /* ---- pipelines ---- */
 enum { MAP_ALIGN = 16, MAP_EXTENT = INT32_MAX - (1 << 13) /* tiles beyond the end have coordinates of 32 bits, too */ };
 
@@ -294,7 +320,9 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 		add(&l, "", sym_const(1), p->unaligned);
 	} else if (p->unaligned) {
 		add_peeled(&l, &p->peeled, true);
-		add_aligned(&l, "aligned", a.guard, p->first);
+		Fn *shifted = shifted_version(p->first);
+		if (shifted) add_aligned(&l, "shifted", guard_of_shifted(shifted, a.guard), shifted);
+		else add_aligned(&l, "aligned", a.guard, p->first);
 		add_peeled(&l, &p->peeled, false);
 		add_cuts(&l, &p->cuts);
 		add(&l, "", sym_const(1), p->unaligned);

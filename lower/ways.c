@@ -78,7 +78,7 @@ static Ways ways_of(const Fn *fn)
 static void keep_phase(Fn *fn, Op *phase)
 {
 	if (fn->peel_line) ir_set_int(phase, AT_ROWS, ROWS_PEELED);
-	else if (fn->aligned || (fn->by_element && ir_int(phase, AT_ROWS, ROWS_ROTATED) != ROWS_SHIFTED)) ir_remove(phase);
+	else if ((fn->aligned || fn->by_element) && ir_int(phase, AT_ROWS, ROWS_ROTATED) != ROWS_SHIFTED) ir_remove(phase);
 }
 
 static bool is_tile_access(const Op *op)

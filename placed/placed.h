@@ -208,6 +208,8 @@ const Sym *launched_sym(const Val *v);
 
 bool rows_rotate(const Fn *fn);                   /* of a version: its rows are rotated by their phase, */
 bool rows_shift(const Fn *fn);                  /* or shifted by it */
+/* they begin within so many elements of `size` bytes, of which the first lies at a multiple of them */
+int64_t rows_shift_unit(const Fn *fn, int size);
 bool stands_after_wait(const Op *first);        /* after a reduction over threads */
 
 /* Peeled rows. */
@@ -218,6 +220,7 @@ int peel_piece(const Fn *fn);                   /* elements of a vector of their
 int peel_elem_size(const Fn *fn);               /* bytes of an element of a row */
 bool peel_is_row(const Fn *fn, const Val *v);
 bool peel_is_apart(const Fn *fn, const Op *op); /* a load of a tile that begins at a phase of its own */
+bool rows_begin(const Fn *fn, const Op *op);    /* an access of a row that begins as many elements on as the phase's */
 /* an access of a row that begins at the phase of which the launcher asks */
 bool peel_begins(const Fn *fn, const Op *op);
 /* So many threads from the first on, and those after them, have an element before the body, and after it. */

@@ -1,6 +1,7 @@
 /* Kernels of rows: which registers hold a row, and what peeled rows and rows side by side take
  * (passes cut, peel, dense). */
 #include "ir/rules.h"
+#include "placed/access.h"
 #include "placed/placed.h"
 
 const Sym *launched_sym(const Val *v)
@@ -38,10 +39,11 @@ bool rows_scan_back(const Fn *fn)
 
 const Sym *row_warps(const Fn *fn)
 {
-	enum { SHIFT = 128 };           /* elements by which a row may be shifted, at most */
+	enum { SHIFT = 128 };           /* elements by which a row of single elements may be shifted, at most */
 	const Sym *longest = fn->below.p[0];
 	for (int i = 1; i < fn->below.n; i++) longest = sym_max(longest, fn->below.p[i]);
-	const Sym *used = sym_add(longest, sym_const(1 + (rows_shift(fn) ? SHIFT : 0)));
+	int64_t shift = !rows_shift(fn) ? 0 : fn->aligned ? rows_shift_unit(fn, 1) : SHIFT;
+	const Sym *used = sym_add(longest, sym_const(1 + shift));
 	if (!rows_are_sorted(fn)) return sym_min(sym_cdiv(used, sym_const(row_part(fn))), sym_const(fn->warps));
 	const Sym *warps = sym_const(fn->warps);
 	for (int n = fn->warps / 2; n; n /= 2)
@@ -198,7 +200,7 @@ static bool same_number(const Op *x, const Op *y, AttrKey key, int i, int64_t df
 static bool same_row(const Fn *fn, const Op *x, const Op *y)
 {
 	const IrParam *p = peel_param(fn, x), *q = peel_param(fn, y);
-	if (!p || !q || p->rank != q->rank || elem_bytes(p->elem) != elem_bytes(q->elem)) return false;
+	if (!p || !q || p->rank != q->rank) return false;
 	for (int a = 0; a < p->rank; a++) {
 		Val *i = ir_in(x, 1 + a), *k = ir_in(y, 1 + a);
 		if (p->stride[a] != q->stride[a] || !same_scalar(i, k)) return false;
@@ -219,6 +221,21 @@ bool rows_shift(const Fn *fn)
 	return phase && ir_int(phase, AT_ROWS, ROWS_ROTATED) == ROWS_SHIFTED;
 }
 
+/* Single elements begin at a line, as far as one register of all threads reaches; vectors where the longest of them
+ * does. */
+int64_t rows_shift_unit(const Fn *fn, int size)
+{
+	int vec = 0;
+	for (const Op *op = fn->body->first; op && fn->aligned; op = op->next) {
+		const Val *v = ir_accessed(op);
+		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay)) continue;
+		int own = access_plan(op, v, false).vec;
+		if (own > vec) vec = own;
+	}
+	if (fn->aligned) return (int64_t)1 << vec;
+	return cut_step(fn) < LINE / size ? cut_step(fn) : LINE / size;
+}
+
 bool stands_after_wait(const Op *first)
 {
 	for (const Op *op = first; op; op = op->prev)
@@ -226,7 +243,12 @@ bool stands_after_wait(const Op *first)
 	return false;
 }
 
-bool peel_begins(const Fn *fn, const Op *op) { return same_row(fn, peel_phase_of(fn), op); }
+bool rows_begin(const Fn *fn, const Op *op) { return same_row(fn, peel_phase_of(fn), op); }
+
+bool peel_begins(const Fn *fn, const Op *op)
+{
+	return rows_begin(fn, op) && elem_bytes(peel_param(fn, op)->elem) == peel_elem_size(fn);
+}
 
 int peel_piece(const Fn *fn) { return peel_after(fn) - fn->peel_apart; }
 

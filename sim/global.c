@@ -229,6 +229,11 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 		o->aligned = t->begins;
 		return;
 	}
+	if (t->moved && p->vec) {       /* shifted to a multiple of its vectors */
+		o->phase = sim_phase(w);
+		o->aligned = (o->base + (uint64_t)(at - o->phase) * (uint64_t)size) % (uint64_t)piece == 0;
+		return;
+	}
 	uint64_t low = o->base;
 	for (int a = 0; a < p->rank; a++) low |= (uint64_t)(a == p->fast ? o->o[a] : o->str[a]) * (uint64_t)size;
 	o->aligned = p->vec && low % (uint64_t)piece == 0;
@@ -430,7 +435,7 @@ static void move_tile(Mover *m)
 				whole |= (uint32_t)1 << l;
 			else parts |= (uint32_t)1 << l;
 		}
-		if (t->moved && !t->begins) move_around(m, reg, whole);
+		if (w->u->r->fn->peel_line && t->moved && !t->begins) move_around(m, reg, whole);
 		else move_pieces(m, reg, whole);
 		for (uint32_t k = 0; parts && k < (uint32_t)1 << t->p.vec; k++)
 			move_single(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), parts);

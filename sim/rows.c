@@ -19,10 +19,10 @@ static int64_t length_of(const Warp *w, int i)
 static int64_t shift_of(const Warp *w, int64_t at, int size)
 {
 	const Fn *fn = w->u->r->fn;
-	int64_t line = cut_step(fn) < LINE / size ? cut_step(fn) * size : LINE;
+	int64_t unit = rows_shift_unit(fn, size);
 	for (int i = 0; i < fn->below.n; i++)
-		if (length_of(w, i) >= cut_kept(fn) - line / size + 1) return 0;
-	return (at & (line - 1)) / size;
+		if (length_of(w, i) >= cut_kept(fn) - unit + 1) return 0;
+	return (at & (unit * size - 1)) / size;
 }
 
 int64_t row_phase(const Warp *w, uint64_t at, int size)

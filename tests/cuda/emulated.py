@@ -1,7 +1,7 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
 NAME: sample/vecadd, ...; operations, language, functions, cumsum, long_rows, workspace: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
-target; carried, coarsen, several, packed, overlap, early, jam, slide, slices, pieces, rare, sums, defer, indexed, whole, planes, parts, numbers, orders, once, narrow, private, flat, anywhere, sorts, reads, the same of those files; by_warp, short_rows, short_scans, clusters, pairs, byte_pairs, weights, slices_cluster, scans, scans_cluster, odd, peel,
+target; carried, coarsen, several, packed, overlap, early, jam, slide, slices, pieces, rare, sums, defer, indexed, whole, planes, parts, numbers, orders, once, narrow, private, flat, anywhere, sorts, reads, the same of those files; by_warp, short_rows, short_scans, clusters, pairs, byte_pairs, weights, slices_cluster, scans, scans_cluster, odd, peel, shift,
 the same for sm_90a;
 wide, the same on a device that runs clusters of 16 thread blocks, and on one that does not.
 Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
@@ -49,7 +49,7 @@ def main(name):
     if kind == "sample":
         folder = os.path.join(ROOT, "samples", rest)
         program(os.path.join(folder, rest + ".tile"), os.path.join(folder, "main.c"))
-    elif kind in ("by_warp", "short_rows", "short_scans", "clusters", "pairs", "byte_pairs", "weights", "slices_cluster", "scans", "scans_cluster", "odd", "peel"):
+    elif kind in ("by_warp", "short_rows", "short_scans", "clusters", "pairs", "byte_pairs", "weights", "slices_cluster", "scans", "scans_cluster", "odd", "peel", "shift"):
         tiles(kind + ".tile", "sm_90a")
     elif kind == "wide":
         tiles("wide.tile", "sm_90a")
