@@ -331,6 +331,11 @@ Str cu_quotient(Str a, int64_t n) { return n == 1 ? a : str_fmt("%s / %lld", a, 
 
 Str cu_shifted(Str a, int bits) { return bits ? str_fmt("%s >> %d", a, bits) : a; }
 
+Str cu_after_first(const Cu *g, const char *reg)
+{
+	return g->fn->aligned ? cu_shifted(str_intern(reg), log2_of(rows_shift_unit(g->fn, 1))) : str_intern(reg);
+}
+
 Str cu_deposit(const char *var, uint32_t mask)
 {
 	uint32_t col[LAY_BITS];

@@ -13,11 +13,6 @@ static void print_shift(Cu *g, int size)
 	out_printf(g->o, " ? %s : 0;\n", cu_quotient(str_fmt("(int)(ct_p & %lld)", (long long)unit * size - 1), size));
 }
 
-Str cu_after_first(const Cu *g, const char *reg)
-{
-	return g->fn->aligned ? cu_shifted(str_intern(reg), log2_of(rows_shift_unit(g->fn, 1))) : str_intern(reg);
-}
-
 void memory_phase(Cu *g, const Op *op)
 {
 	if (ir_int(op, AT_ROWS, ROWS_ROTATED) == ROWS_PEELED) {
