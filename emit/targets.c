@@ -49,13 +49,14 @@ static Str arch_list(const Version *v, const EmitOptions *opt)
 	return r;
 }
 
-/* The version for aligned tensors; where there is none, that for all calls. */
+/* The version for aligned tensors, or for rows in vectors wherever they begin; where there is none, that for all calls. */
 static const Version *main_version(const Module *m, Versions of, int arch)
 {
 	const Version *r = NULL;
 	for (int i = of.first; i < of.first + of.n; i++) {
 		const Version *v = &m->versions.p[i];
-		if (v->archs >> arch & 1 && (!strcmp(v->name, "aligned") || (!r && !*v->name))) r = v;
+		bool vectors = !strcmp(v->name, "aligned") || !strcmp(v->name, "shifted");
+		if (v->archs >> arch & 1 && (vectors || (!r && !*v->name))) r = v;
 	}
 	return r;
 }

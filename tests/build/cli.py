@@ -224,10 +224,10 @@ def more(tmp):
     write(os.path.join(tmp, "frames.tile"), "kernel frames<W: int = 32, H: int = 8>(x: tensor<i16, [n]>, y: out tensor<i16, [f, W]>) grid [f] {\n"
           "    y.store([bid(0), 0], x.strided([W], [H], [-12]).load([bid(0)]).reshape([1, W]));\n}\n"
           "instance narrow = frames<32, 8>;\n")
-    write(os.path.join(tmp, "frames.tune"), "[narrow]\n*: * -> narrow @88881711\n")
+    write(os.path.join(tmp, "frames.tune"), "[narrow]\n*: * -> frames_32x8 @88881711\n")
     r = ctilec("--explain-schedule", "frames.tile", cwd=tmp)
     check(r.code == 0 and b"taken 88881711" in r.out, "a plan of 64 tile blocks a thread block")
-    for option in ("--plan=narrow=88881711", "--tune=frames.tune"):
+    for option in ("--plan=frames_32x8=88881711", "--tune=frames.tune"):
         r = ctilec(option, "-o", "frames.cu", "frames.tile", cwd=tmp)
         check(r.code == 0, "%s: %s" % (option, r.text))
     r = ctilec("--target=c", "--time-report", "-o", "t.c", "a.tile", cwd=tmp)
