@@ -49,7 +49,7 @@ static Str arch_list(const Version *v, const EmitOptions *opt)
 	return r;
 }
 
-/* The version for aligned tensors, or for rows in vectors wherever they begin; where there is none, that for all calls. */
+/* The version for aligned tensors, or for rows in vectors wherever they begin; else that for all calls. */
 static const Version *main_version(const Module *m, Versions of, int arch)
 {
 	const Version *r = NULL;
