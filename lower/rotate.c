@@ -22,6 +22,8 @@ typedef struct Turn {
 	int log2;               /* of N; -1: no row yet */
 	Op *anchor;             /* the access whose phase counts */
 	Op *first;              /* the first operation that knows elements by their number */
+	int loads;              /* of rows */
+	bool scatters;          /* a number beside each row */
 } Turn;
 
 static bool is_row(Turn *t, const Type *type)
@@ -42,6 +44,7 @@ static bool visit_access(Turn *t, Op *op, const Type *data)
 {
 	if (type_log2_size(data) == 0) return true;
 	if (!is_row(t, data)) return false;
+	t->loads += op->code == OP_LOAD;
 	if (!t->first) t->first = op;
 	int a = type_only_axis(data);
 	if (data->rank == ir_in(op, 0)->type->rank && a == fast_axis(op->parent->fn, ir_in(op, 0))
@@ -70,7 +73,9 @@ static bool visit(Turn *t, Op *op)
 		if (!t->first) t->first = op;
 		return type_log2_size(op->out[0]->type) == 0 || is_row(t, op->out[0]->type);
 	case OP_GATHER: return type_log2_size(op->out[0]->type) == 0;
-	case OP_SCATTER: return type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
+	case OP_SCATTER:
+		t->scatters = true;
+		return type_log2_size(ir_in(op, op->nin - 1)->type) == 0;
 	case OP_LITERAL: return op->nin == 0 && type_log2_size(op->out[0]->type) == 0;
 	case OP_TO_SCALAR: return true;
 	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM | OPF_STEP);
@@ -96,6 +101,7 @@ static void turn_fn(Fn *fn)
 	for (Op *op = fn->body->first; op; op = op->next)
 		if (!visit(&t, op)) return;
 	if (!t.anchor || t.log2 <= 0 || !known_before(t.anchor, t.first)) return;
+	if (t.scatters && t.loads > 1) return;  /* a phase takes registers, and shift.c has no use for it */
 	const Op *a = t.anchor;
 	Builder b = { fn, fn->body, t.first, a->span };
 	Val *in[1 + TENSOR_RANK];
