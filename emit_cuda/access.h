@@ -54,8 +54,9 @@ void access_bounds(Access *x);  /* ct_hi<a>, ct_lo<a>: bounds of the register's 
 void access_forget_bounds(const Access *x);
 /* the condition that a register's element is inside; NULL: it is */
 Str access_inside(const Access *x, const char *reg);
-Str access_behind(const Access *x, int a, const char *reg);
-bool access_shifts(const Access *x);
+/* the condition that a register's element of a shifted row is not before the row's first */
+Str access_after_begin(const Access *x, int a, const char *reg);
+bool access_shifts(const Access *x);            /* by vectors, of a row that is shifted: both ends may be cut */
 Str access_whole(const Access *x);              /* that the tile lies wholly inside; NULL: it does */
 /* The condition that vectors are aligned: base, strides and the tile's offset are multiples of a vector. */
 Str access_aligned(const Access *x);

@@ -165,7 +165,7 @@ void access_forget_bounds(const Access *x)
 }
 
 /* Does an element of a shifted row not lie in front of it? */
-Str access_behind(const Access *x, int a, const char *reg)
+Str access_after_begin(const Access *x, int a, const char *reg)
 {
 	Str at = x->g->fn->aligned ? str_fmt("ct_c%d + %s", a, access_coord(x, a, reg)) : str_fmt("ct_c%d", a);
 	return str_fmt("(%s || %s >= 0)", cu_after_first(x->g, reg), at);
@@ -190,7 +190,7 @@ Str access_inside(const Access *x, const char *reg)        /* NULL: always */
 		if (sure)
 			out_printf(o, "((%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, x->g->fn->row_sure);
 		out_printf(o, "%s < ct_%s%d", c, row ? "last" : "hi", a);
-		if (shifts) out_printf(o, " && %s", access_behind(x, a, reg));
+		if (shifts) out_printf(o, " && %s", access_after_begin(x, a, reg));
 		if (sure) out_puts(o, "))");
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}

@@ -137,7 +137,7 @@ Str cu_sum(Str a, Str b);
 Str cu_times(Str a, int64_t n);
 /* a / n and a >> bits, of an operand; itself where that changes nothing */
 Str cu_quotient(Str a, int64_t n);
-/* Of a shifted row: does register `reg` lie behind those that may hold what is in front of the row? */
+/* Of a shifted row: that register `reg` comes after those that may hold elements before the row */
 Str cu_after_first(const Cu *g, const char *reg);
 Str cu_shifted(Str a, int bits);
 Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */

@@ -143,7 +143,7 @@ static Str piece_inside(const Access *x)
 		Str c = access_coord(x, a, "ct_b");
 		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
 		else out_printf(o, " && %s < ct_hi%d", c, a);
-		if (a == x->fast && access_shifts(x)) out_printf(o, " && %s", access_behind(x, a, "ct_b"));
+		if (a == x->fast && access_shifts(x)) out_printf(o, " && %s", access_after_begin(x, a, "ct_b"));
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = o->n ? str_intern(o->p + 4) : NULL;
