@@ -339,7 +339,8 @@ static void print_to_scalar(Cu *g, const Op *op)
 	bool received = d && op_broadcasts(d);
 	if (!received) r->name = cu_at(g, ir_in(op, 0), "0");
 	CuVal *x = cu_val(g, ir_in(op, 0));
-	if (x->splat) return;
+	/* what an operation without regions makes is assigned once: its variable serves, unless the author has a name */
+	if (x->splat || (!received && !op->out[0]->name && d && !d->nregion)) return;
 	Str from = received ? cluster_scalar(g, d) : r->name;
 	r->name = cu_name(g, op->out[0]);
 	cu_line(g, op);

@@ -146,6 +146,23 @@ void cu_declare(Cu *g, const Val *v)
 	if (declare(g, v)) out_printf(g->o, "%s\n", cu_said(g, v));
 }
 
+Str cu_declare_before(Cu *g, const Val *v, bool one_line)
+{
+	CuVal *c = cu_val(g, v);
+	bool declares = !c->declared;
+	if (!one_line) {
+		cu_declare(g, v);
+		return "";
+	}
+	if (regs_of(v) > 1) {
+		if (declare(g, v)) out_puts(g->o, " ");
+	} else if (declares) {          /* the statement becomes its initialiser */
+		if (!c->name) c->name = cu_name(g, v);
+		out_printf(g->o, elem_is_ptr(v->type->elem) ? "%s" : "%s ", cu_held(v));
+	}
+	return declares ? cu_said(g, v) : "";
+}
+
 void cu_fill(Cu *g, const Val *v)
 {
 	if (declare(g, v)) out_puts(g->o, is_unrolled(g, regs_of(v)) ? " " : "\n");

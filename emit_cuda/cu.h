@@ -105,6 +105,8 @@ Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an ex
 Str cu_said(Cu *g, const Val *v);                       /* its type as a comment that ends a line */
 void cu_fill(Cu *g, const Val *v);  /* declares it and opens a loop over its registers, ct_r: a statement follows */
 void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
+/* The same where a statement follows that sets it, in one_line: in front of that. The comment that then ends the line. */
+Str cu_declare_before(Cu *g, const Val *v, bool one_line);
 bool cu_unrolled(int regs);
 /* for (int var = 0; var < n; var++) { -- a block with a constant where n is 1 */
 void cu_loop(Cu *g, const char *var, int64_t n);
@@ -125,6 +127,7 @@ void cu_registers(Cu *g, Lay l, uint32_t skip);  /* the same over the registers 
 const char *cu_iteration(const Cu *g, Lay l, uint32_t skip);    /* in it: how many came before this one */
 /* The same for one statement, or cu_open, which follows where no block is *opened: the register's text. */
 Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);
+bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip);        /* a block is opened */
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
 Str cu_first_lane(const Cu *g);     /* in its warp, of a tile block that shares the warp with others (Fn.lanes) */
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
@@ -176,6 +179,7 @@ Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str
 bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec);     /* it prints no statements */
 /* one call does it: `word` may be any expression */
 bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);
+Str words_unpack_run(const Val *v, int vec, const char *word, Str first);       /* that call */
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
 /* byte offset of element `index` of what begins at `slot` of shared memory */
 Str words_offset(int64_t slot, Str index, int bytes);

@@ -427,6 +427,7 @@ void access_ways(Access *x)
 static void print_access(Access *x)
 {
 	if (tilefn_print(x)) return;
+	cu_say(x->g, x->op);
 	out_puts(x->g->o, "{\n");
 	out_in(x->g->o);
 	access_origin(x);
@@ -464,9 +465,10 @@ void memory_load(Cu *g, const Op *op)
 	const Val *r = op->out[0];
 	bool one = one_thread_reads(op);
 	if (!cu_val(g, r)->declared) cu_val(g, r)->name = cu_name(g, r);
-	cu_say(g, op);
+	bool peels = type_is_tile(r->type) && peel_row(g->fn, *r->lay);
+	if (peels) cu_say(g, op);
 	cu_declare(g, r);
-	if (type_is_tile(r->type) && peel_row(g->fn, *r->lay)) {
+	if (peels) {
 		peel_load(g, op);
 		return;
 	}
@@ -488,9 +490,9 @@ void memory_store(Cu *g, const Op *op)
 {
 	Access x;
 	if (aim_store(g, op) || dense_store(g, op)) return;
-	cu_say(g, op);
 	const Val *data = ir_in(op, op->nin - 1);
 	if (type_is_tile(data->type) && peel_row(g->fn, *data->lay)) {
+		cu_say(g, op);
 		peel_store(g, op);
 		return;
 	}

@@ -66,7 +66,6 @@ void move_store_shared(Cu *g, const Op *op)
 	Str reg[16];
 	bool opened;
 	const Val *buf = ir_in(op, 0);
-	cu_say(g, op);
 	if (g->fn->fewer) begin_warps(g, op);
 	start_shared(&s, g, op, ir_in(op, 1), *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
 	Str copies = cu_copies_of_block(g, s.l);
@@ -91,21 +90,21 @@ void move_load_shared(Cu *g, const Op *op)
 	bool opened;
 	const Val *buf = ir_in(op, 0);
 	if (ir_int(op, AT_LATE, 0)) return;
-	cu_say(g, op);
-	cu_declare(g, op->out[0]);
 	start_shared(&s, g, op, op->out[0], *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
+	int n = 1 << s.vec;
+	bool run = n == 1 || words_piece_is_run(g, s.data, s.bit, s.vec);
 	cu_line(g, op);
+	Str said = cu_declare_before(g, op->out[0], run && !cu_opens_pieces(g, s.l, vec_mask(&s)));
 	Str first = cu_pieces(g, s.l, vec_mask(&s), &opened);
 	regs_of_piece(&s, first, reg);
-	int n = 1 << s.vec;
 	const char *type = words_type(n * elem_bytes(s.e));
 	Str at = piece_at(&s, first);
-	bool run = n == 1 || words_piece_is_run(g, s.data, s.bit, s.vec);
 	if (!opened && !run) cu_open(g);
 	if (n == 1) {
-		out_printf(g->o, "%s = %s;\n", reg[0], words_load_shared(s.e, at));
+		out_printf(g->o, "%s = %s;%s\n", reg[0], words_load_shared(s.e, at), said);
 	} else if (run) {
-		words_unpack_piece(g, s.data, s.bit, s.vec, str_fmt("*(const %s *)%s", type, words_shared(at)), reg);
+		Str word = str_fmt("*(const %s *)%s", type, words_shared(at));
+		out_printf(g->o, "%s;%s\n", words_unpack_run(s.data, s.vec, word, reg[0]), said);
 	} else {
 		out_printf(g->o, "const %s ct_w = *(const %s *)%s;\n", type, type, words_shared(at));
 		words_unpack_piece(g, s.data, s.bit, s.vec, "ct_w", reg);
@@ -184,40 +183,61 @@ static Str piece_byte(const Pieces *p, const char *off)
 	return words_offset(p->slot, o, elem_bytes(p->e));
 }
 
-/* Puts the part of x that belongs to the piece into shared memory. */
+/* Opens a loop over the registers of v, ct_b; ct_f: the offset of each in the tile, ct_t that of the thread. */
+static void open_offsets(const Pieces *p, const Val *v, const CuMap *off)
+{
+	Cu *g = p->g;
+	cu_open(g);
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(off));
+	cu_loop(g, "ct_b", regs_of(v));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(off, "ct_b")));
+	cu_line(g, p->op);
+}
+
+static void close_offsets(const Pieces *p)
+{
+	cu_end(p->g);
+	cu_end(p->g);
+}
+
+/* Puts the part of x that belongs to the piece into shared memory. Where that is all of x, each register takes one
+ * statement. */
 static void fill_piece(const Pieces *p, const Val *x)
 {
 	Cu *g = p->g;
 	CuMap off = cu_map(*x->lay, LAY_PACKED);
-	Str copies = cu_copies_of_block(g, *x->lay), mine = in_piece(p, "ct_f");
-	out_puts(g->o, "{\n");
-	out_in(g->o);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", regs_of(x));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
-	cu_line(g, p->op);
-	if (copies && mine) out_printf(g->o, "if (%s && %s) ", copies, mine);
-	else if (copies || mine) out_printf(g->o, "if (%s) ", copies ? copies : mine);
+	Str copies = cu_copies_of_block(g, *x->lay);
+	if (p->count == 1) {
+		bool opened;
+		cu_line(g, p->op);
+		if (copies) out_printf(g->o, "if (%s) ", copies);
+		Str reg = cu_pieces(g, *x->lay, 0, &opened);
+		words_store_shared(g, p->e, piece_byte(p, cu_xor(cu_map_thread(&off), cu_map_reg(&off, reg))), cu_at(g, x, reg));
+		if (opened) cu_end(g);
+		return;
+	}
+	open_offsets(p, x, &off);
+	out_printf(g->o, "if (%s%s%s) ", copies ? copies : "", copies ? " && " : "", in_piece(p, "ct_f"));
 	words_store_shared(g, p->e, piece_byte(p, "ct_f"), cu_at(g, x, "ct_b"));
-	cu_end(g);
-	cu_end(g);
+	close_offsets(p);
 }
 
 static void read_piece(const Pieces *p, const Val *r)
 {
 	Cu *g = p->g;
 	CuMap off = cu_map(*r->lay, LAY_PACKED);
-	Str mine = in_piece(p, "ct_f");
-	out_puts(g->o, "{\n");
-	out_in(g->o);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", regs_of(r));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
-	cu_line(g, p->op);
-	if (mine) out_printf(g->o, "if (%s) ", mine);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), words_load_piece(p->e, piece_byte(p, "ct_f")));
-	cu_end(g);
-	cu_end(g);
+	if (p->count == 1) {
+		bool opened;
+		cu_line(g, p->op);
+		Str reg = cu_pieces(g, *r->lay, 0, &opened), at = cu_xor(cu_map_thread(&off), cu_map_reg(&off, reg));
+		out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), words_load_piece(p->e, piece_byte(p, at)));
+		if (opened) cu_end(g);
+		return;
+	}
+	open_offsets(p, r, &off);
+	out_printf(g->o, "if (%s) %s = %s;\n", in_piece(p, "ct_f"), cu_at(g, r, "ct_b"),
+		words_load_piece(p->e, piece_byte(p, "ct_f")));
+	close_offsets(p);
 }
 
 void move_pieces(Cu *g, const Op *op)
@@ -225,11 +245,11 @@ void move_pieces(Cu *g, const Op *op)
 	Pieces p = pieces_of(g, op, op->out[0]->type);
 	cu_say(g, op);
 	cu_declare(g, op->out[0]);
-	open_pieces(&p);
+	if (p.count > 1) open_pieces(&p);
 	fill_piece(&p, ir_in(op, 0));
 	cu_sync(g);
 	read_piece(&p, op->out[0]);
-	cu_end(g);
+	if (p.count > 1) cu_end(g);
 }
 
 /* One thread of those that hold an element got its value: it passes it on. */
@@ -245,11 +265,9 @@ void move_share_copies(Cu *g, const Op *op)
 		return;
 	}
 	Pieces p = { g, op, r->type->elem, type_size(r->type), 1, slot };
-	open_pieces(&p);
 	fill_piece(&p, r);
 	cu_sync(g);
 	read_piece(&p, r);
-	cu_end(g);
 }
 
 /* ---- take ---- */

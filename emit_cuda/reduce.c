@@ -212,11 +212,15 @@ static void reduce_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *
 	Str sum = cu_at(g, op->out[0], "0");
 	int each = regs_of(ir_in(op, 0));
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s;%s\n", declared_here(g, op), term(g, op, "0"), cu_said(g, op->out[0]));
-	if (each == 1) return;
+	out_printf(g->o, "%s = %s;", declared_here(g, op), term(g, op, "0"));
+	if (each == 1) {
+		out_printf(g->o, "%s\n", cu_said(g, op->out[0]));
+		return;
+	}
+	out_puts(g->o, " ");
 	Str next = with_term(g, op, kind, sum, cu_linear("ct_i", n, v));
 	loop_of_rest(g, *ir_in(op, 0)->lay, each, cu_inner_unroll(1, each));
-	out_printf(g->o, "%s = %s;\n", sum, next);
+	out_printf(g->o, "%s = %s;%s\n", sum, next, cu_said(g, op->out[0]));
 }
 
 static void reduce_regs(Cu *g, const Op *op, int kind)
@@ -311,8 +315,9 @@ static void among_lanes(Cu *g, uint32_t lane, bool doubles)
 	out_printf(g->o, doubles ? "if (%d << ct_k < ct_lanes) " : "if (%d < ct_lanes) ", (int)lane);
 }
 
-/* lane: of each of n steps the lane to combine with, a power of 2 each time twice as large where `doubles`. */
-static void combine_steps(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles, Str sum)
+/* lane: of each of n steps the lane to combine with, a power of 2 each time twice as large where `doubles`. said: a
+ * comment. */
+static void combine_steps(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles, Str sum, Str said)
 {
 	Elem e = ir_in(op, 0)->type->elem;
 	if (doubles) cu_head(g, "ct_k", 0, n, true);
@@ -320,15 +325,18 @@ static void combine_steps(Cu *g, const Op *op, int kind, int n, const uint32_t *
 		Str other = str_fmt(doubles ? "ct_shfl_xor_%s(%s, %uu << ct_k)" : "ct_shfl_xor_%s(%s, %u)", elem_rows[e].name,
 			sum, (unsigned)lane[k]);
 		among_lanes(g, lane[k], doubles);
-		out_printf(g->o, "%s = %s;\n", sum, elem_combine(op, kind, e, sum, other));
+		out_printf(g->o, "%s = %s;%s\n", sum, elem_combine(op, kind, e, sum, other), said);
 	}
 }
 
 static void combine_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles)
 {
+	Str said = cu_said(g, op->out[0]), none = str_intern("");
+	bool one_line = doubles || n == 1;
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s;%s\n", declared_here(g, op), cu_at(g, ir_in(op, 0), "0"), cu_said(g, op->out[0]));
-	combine_steps(g, op, kind, n, lane, doubles, cu_at(g, op->out[0], "0"));
+	out_printf(g->o, "%s = %s;%s", declared_here(g, op), cu_at(g, ir_in(op, 0), "0"), one_line ? " " : said);
+	if (!one_line) out_puts(g->o, "\n");
+	combine_steps(g, op, kind, n, lane, doubles, cu_at(g, op->out[0], "0"), one_line ? said : none);
 }
 
 /* Its result goes on in the array of its operand, which nobody else reads. */
@@ -366,7 +374,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 		Str sum = str_fmt("%s[ct_q]", cu_val(g, op->out[0])->name);
 		cu_line(g, op);
 		cu_each(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
-		combine_steps(g, op, kind, n, lane, doubles, sum);
+		combine_steps(g, op, kind, n, lane, doubles, sum, "");
 		return;
 	}
 	declare_outs(g, op);
@@ -374,7 +382,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 	if (op->nin == 1 && is_expression(op, kind)) {
 		Str sum = cu_at(g, op->out[0], "ct_q");
 		out_printf(g->o, "%s = %s;\n", sum, cu_at(g, x, from));
-		combine_steps(g, op, kind, n, lane, doubles, sum);
+		combine_steps(g, op, kind, n, lane, doubles, sum, "");
 		cu_end(g);
 		return;
 	}

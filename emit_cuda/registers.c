@@ -44,11 +44,17 @@ void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 	}
 }
 
+bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip)
+{
+	int regs = 1 << l.in[HW_REG], each = (int)skip + 1;
+	return (skip & (skip + 1)) || g->part || regs_of_layout(g->fn, l) != regs
+		|| !(g->roles || cu_unrolled(regs / each));
+}
+
 Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)
 {
 	int regs = 1 << l.in[HW_REG], each = (int)skip + 1;
-	*opened = (skip & (skip + 1)) || g->part || regs_of_layout(g->fn, l) != regs
-		|| !(g->roles || cu_unrolled(regs / each));
+	*opened = cu_opens_pieces(g, l, skip);
 	if (*opened) cu_registers(g, l, skip);
 	else if (each == regs) return str_intern("0");
 	else if (each == 1) cu_each(g, "ct_b", regs);

@@ -274,17 +274,15 @@ static bool writes(const Op *op)
 	return op_has(op, OPF_WRITE);
 }
 
-static void print_each(const Elements *x, int n, uint32_t spare)
+/* inside: a block is open already. */
+static void print_each(const Elements *x, int n, uint32_t spare, bool inside)
 {
 	Cu *g = x->g;
 	if (n > 1) cu_registers(g, x->l, spare);
-	else {
-		out_puts(g->o, "{\n");
-		out_in(g->o);
-	}
+	else if (!inside) cu_open(g);
 	print_place(x);
 	print_element(x);
-	cu_end(g);
+	if (n > 1 || !inside) cu_end(g);
 }
 
 void memory_elements(Cu *g, const Op *op)
@@ -326,7 +324,7 @@ void memory_elements(Cu *g, const Op *op)
 		print_combined(&x, spare);
 	}
 	if (x.p.vec) print_vectors(&x, spare);
-	else print_each(&x, n, spare);
+	else print_each(&x, n, spare, apart || x.run.log2);
 	if (x.run.log2) cu_end(g);
 	if (apart) cu_end(g);
 	if (wanted && one_thread_reads(op) && !g->fn->cluster) move_share_copies(g, op);

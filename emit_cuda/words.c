@@ -90,37 +90,58 @@ Str words_pack(Cu *g, Elem e, int n, const Str *from)
 	return t;
 }
 
+/* The function that takes a vector apart or puts it together: ct_get_<this>x<n>, ct_put_<this>x<n>. least: log2 of the
+ * fewest elements; NULL: there is none. */
+static const char *run_type(Elem e, int *least)
+{
+	*least = elem_bytes(e) == 4 ? 1 : 2;
+	switch (e) {
+	case EL_F32: case EL_I32: case EL_U32: case EL_BOOL: return elem_rows[e].name;
+	case EL_F16: case EL_BF16: return "b16";
+	default: return elem_bytes(e) == 1 ? "b8" : NULL;
+	}
+}
+
 /* Are a vector's registers neighbours in the array that holds v, and is there a function that takes them? */
 bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec)
 {
 	const CuVal *c = cu_val(g, v);
-	Elem e = v->type->elem;
-	bool halves = e == EL_F16 || e == EL_BF16, bytes = elem_bytes(e) == 1 && e != EL_BOOL;
-	if (regs_of(v) == 1 || c->splat || c->inside || (!halves && !bytes && e != EL_F32) || vec < (e == EL_F32 ? 1 : 2))
-		return false;
+	int least;
+	const char *type = run_type(v->type->elem, &least);
+	if (regs_of(v) == 1 || c->splat || c->inside || !type || vec < least) return false;
 	for (int i = 0; i < vec; i++)
 		if (bit[i] != i) return false;
 	return true;
 }
 
-bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec)
+/* Bools are 0 or 1 in registers, so none has to be made one: they are joined like other elements. */
+static bool is_put(Cu *g, const Val *v, const uint8_t *bit, int vec)
 {
-	return elem_bytes(v->type->elem) << vec <= 4 || words_piece_is_run(g, v, bit, vec);
+	return v->type->elem != EL_BOOL && words_piece_is_run(g, v, bit, vec);
 }
 
-static const char *run_type(Elem e) { return e == EL_F32 ? "f32" : elem_bytes(e) == 1 ? "b8" : "b16"; }
+bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec)
+{
+	return elem_bytes(v->type->elem) << vec <= 4 || is_put(g, v, bit, vec);
+}
+
+Str words_unpack_run(const Val *v, int vec, const char *word, Str first)
+{
+	int least;
+	return str_fmt("ct_get_%sx%d(&%s, %s)", run_type(v->type->elem, &least), 1 << vec, first, word);
+}
 
 void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg)
 {
-	if (words_piece_is_run(g, v, bit, vec))
-		out_printf(g->o, "ct_get_%sx%d(&%s, %s);\n", run_type(v->type->elem), 1 << vec, reg[0], word);
+	if (words_piece_is_run(g, v, bit, vec)) out_printf(g->o, "%s;\n", words_unpack_run(v, vec, word, reg[0]));
 	else words_unpack(g, v->type->elem, 1 << vec, word, reg);
 }
 
 Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg)
 {
-	if (!words_piece_is_run(g, v, bit, vec)) return words_pack(g, v->type->elem, 1 << vec, reg);
-	return str_fmt("ct_put_%sx%d(&%s)", run_type(v->type->elem), 1 << vec, reg[0]);
+	int least;
+	if (!is_put(g, v, bit, vec)) return words_pack(g, v->type->elem, 1 << vec, reg);
+	return str_fmt("ct_put_%sx%d(&%s)", run_type(v->type->elem, &least), 1 << vec, reg[0]);
 }
 
 static const char *const sizes[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };

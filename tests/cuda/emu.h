@@ -360,6 +360,18 @@ static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return 
 #define EMU_BYTES(n, T) \
 	static inline void ct_get_b8x##n(void *r, T w) { memcpy(r, &w, sizeof w); } \
 	static inline T ct_put_b8x##n(const void *a) { T w; memcpy(&w, a, sizeof w); return w; }
+#define EMU_INT(t, type, n, T) \
+	static inline void ct_get_##t##x##n(type *r, T w) { memcpy(r, &w, sizeof w); } \
+	static inline T ct_put_##t##x##n(const type *a) { T w; memcpy(&w, a, sizeof w); return w; }
+EMU_INT(i32, int, 2, ct_u32x2) EMU_INT(i32, int, 4, ct_u32x4)
+EMU_INT(u32, unsigned, 2, ct_u32x2) EMU_INT(u32, unsigned, 4, ct_u32x4)
+#define EMU_BOOL(n, T) \
+	static inline void ct_get_boolx##n(unsigned char *r, T w) \
+	{ \
+		memcpy(r, &w, sizeof w); \
+		for (int i = 0; i < n; i++) r[i] = r[i] != 0; \
+	}
+EMU_BOOL(4, unsigned) EMU_BOOL(8, ct_u32x2) EMU_BOOL(16, ct_u32x4)
 EMU_PIECE(2, ct_u32x2) EMU_PIECE(4, ct_u32x4) EMU_HALVES(4, ct_u32x2) EMU_HALVES(8, ct_u32x4)
 EMU_BYTES(4, unsigned) EMU_BYTES(8, ct_u32x2) EMU_BYTES(16, ct_u32x4)
 static inline unsigned ct_cvt_f16x2_f32(float lo, float hi)
