@@ -53,7 +53,10 @@ static Val *integer_identity(const Op *op)
 		if (is_int_const(x, 0)) return y;
 		/* fallthrough */
 	case OP_SUB: case OP_SHL: case OP_SHR: return is_int_const(y, 0) ? x : NULL;
-	case OP_MUL: return is_int_const(x, 1) ? y : is_int_const(y, 1) ? x : NULL;
+	case OP_MUL:
+		if (is_int_const(x, 0) || is_int_const(y, 1)) return x;
+		return is_int_const(y, 0) || is_int_const(x, 1) ? y : NULL;
+	case OP_AND: return is_int_const(x, 0) ? x : is_int_const(y, 0) ? y : NULL;
 	case OP_DIV: case OP_CEILDIV: case OP_FLOORDIV:
 		return is_int_const(y, 1) && x->type->elem != EL_BOOL ? x : NULL;
 	default: return NULL;
@@ -65,6 +68,7 @@ static Val *bool_identity(const Op *op)
 	Val *x = ir_in(op, 0), *y = ir_in(op, 1);
 	if (x->type->elem != EL_BOOL) return NULL;
 	if (op->code == OP_AND) return is_int_const(x, 1) ? y : is_int_const(y, 1) ? x : NULL;
+	if (op->code == OP_OR) return is_int_const(x, 1) ? x : is_int_const(y, 1) ? y : NULL;
 	return NULL;
 }
 
