@@ -208,6 +208,12 @@ void memory_elements(Cu *g, const Op *op);              /* gather, scatter, poin
 void tilefn_use(SnipSet *used);
 void tilefn_functions(Out *o);
 
+/* combine.c: the author's function of a scan or a reduction of n values: its name; NULL: it uses what its kernel
+ * computes. Where pointers to the results, the first and the second values are given, in this order. */
+Str combine_function(Cu *g, const Op *op, int n);
+void combine_use(SnipSet *used);
+void combine_functions(Out *o, const EmitOptions *opt);
+
 /* dense.c: accesses of rows side by side */
 void dense_begin(Cu *g);                                /* names of a warp's part of shared memory and of its rows */
 bool dense_load(Cu *g, const Op *op);                   /* false: op is none of them */

@@ -79,6 +79,7 @@ void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, 
 		vec_push(A_UNIT, &kernels, k);
 	}
 	tilefn_use(used);
+	combine_use(used);
 	if (diag_errors()) return;
 	launch_host(host, m, &kernels, opt, beside);
 	Survey all = survey(&kernels);
@@ -91,6 +92,7 @@ void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, 
 	out_puts(o, "\n/* ---- kernels ---- */\n");
 	wgmma_functions(o);
 	if (all.lines) lines_begin(o);
+	combine_functions(o, opt);
 	for (int i = 0; i < kernels.n; i++) versions_print(o, &kernels.p[i], opt);
 	out_puts(o, "#ifndef __CUDACC_RTC__\n#include <stdarg.h>\n#include <stdint.h>\n#include <stdio.h>\n"
 		"#include <string.h>\n");

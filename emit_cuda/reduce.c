@@ -18,7 +18,15 @@ void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const St
 {
 	Elem e = ir_in(op, 0)->type->elem;
 	if (kind == KIND_CUSTOM) {
-		Str args[2 * MOST], yields[MOST];
+		Str args[2 * MOST], yields[MOST], function = combine_function(g, op, n);
+		if (function) {
+			cu_line(g, op);
+			out_printf(g->o, "%s(", function);
+			for (int i = 0; i < n; i++) out_printf(g->o, "&%s, ", a[i]);
+			for (int i = 0; i < n; i++) out_printf(g->o, "%s, ", first[i]);
+			for (int i = 0; i < n; i++) out_printf(g->o, i + 1 < n ? "%s, " : "%s);\n", second[i]);
+			return;
+		}
 		out_puts(g->o, "{\n");
 		out_in(g->o);
 		for (int i = 0; i < n; i++) args[i] = first[i], args[n + i] = second[i];

@@ -91,6 +91,7 @@ ctilec_test(emit/dense "quick;golden" cuda/dense.py)
 ctilec_test(emit/parts "quick;golden" cuda/parts.py)
 ctilec_test(emit/jam "quick;golden" cuda/jam.py)
 ctilec_test(emit/sweep "quick;golden" cuda/sweep.py)
+ctilec_test(emit/combined "quick;golden" cuda/combined.py)
 ctilec_test(emit/publish "quick;golden" cuda/publish.py)
 ctilec_test(emit/memory-order "quick;golden" cuda/memory_order.py text)
 

@@ -47,9 +47,11 @@ kernel lines<N: int = 256>(x: tensor<f32, [rows, cols]>, y: out tensor<f32, [row
 
         1, 0.0, fn(p, q) p + q);
 
+    let c = reduce(x.load([row, 0], [1, 64]), 1, 0.0, joined);
+
     s.store([row],
 
-        reshape(element_cast(total + b, i32), [1]));
+        reshape(element_cast(total + b + c, i32), [1]));
 }
 
 fn scaled(v: tile<T, S>) -> tile<T, S> {
@@ -57,6 +59,14 @@ fn scaled(v: tile<T, S>) -> tile<T, S> {
     let half = v * 0.5;                                 //=
 
     return exp(half);                                   //=
+}
+
+// a function of its own in emitted CUDA
+fn joined(p: T, q: T) -> T {
+
+    let both = p * q;                                   //=
+
+    return p + q - both * 0.5;                          //=
 }
 '''
 
@@ -76,7 +86,7 @@ def expected():
     """(lines that must be there, lines that may be)"""
     text = PROGRAM.split("\n")
     marked = {i + 1 for i, line in enumerate(text) if "//=" in line}
-    starts = {i + 1 for i, line in enumerate(text) if re.match(r"kernel|fn |\s+(y|s)\.store|\s+let b|\s+1, 0\.0|.*w\);|.*reshape|\s+\[row|\s+let w", line)}
+    starts = {i + 1 for i, line in enumerate(text) if re.match(r"kernel|fn |\s+(y|s)\.store|\s+let [bc]|\s+1, 0\.0|.*w\);|.*reshape|\s+\[row|\s+let w", line)}
     return marked, marked | starts
 
 
@@ -156,7 +166,8 @@ def plant(text, first, on, name):
 def messages(where):
     planted = {}
     text = read(os.path.join(where, "k.cu"))
-    for first, on, statement in ((r"// v(\[ct_round\])? = load", 1, "let v ="), ("half\\w* = ", 0, "let half"), ("// store.y", 0, "y.store(")):
+    for first, on, statement in ((r"// v(\[ct_round\])? = load", 1, "let v ="), ("half\\w* = ", 0, "let half"),
+                             ("both\\w* = ", 0, "let both"), ("// store.y", 0, "y.store(")):
         name = "ct_nowhere%d" % len(planted)
         text = plant(text, first, on, name)
         planted[name] = 1 + [i for i, line in enumerate(PROGRAM.split("\n")) if statement in line][0]
