@@ -451,11 +451,8 @@ void access_take_held(Cu *g, const Op *op, Str held)
 {
 	Access x;
 	access_open(&x, g, op, op->out[0], false);
-	out_puts(g->o, "{\n");
-	out_in(g->o);
 	x.held = held;
 	get_words(&x);
-	cu_end(g);
 }
 
 void memory_load(Cu *g, const Op *op)

@@ -13,13 +13,13 @@ typedef struct TileFn { Str name, text; } TileFn;
 
 static VEC(TileFn) made;        /* of the file that is being printed */
 
-/* What is printed in the middle of something else stays there: into a loop's words, in a loop over
- * vectors that makes what it stores, of a row that is peeled. */
+/* What is printed in the middle of something else stays there: in a loop over vectors that makes what it stores, of a
+ * row that is peeled. */
 static bool has_function(const Access *x)
 {
 	const Cu *g = x->g;
 	const CuVal *c = &g->val[x->data->id];
-	return !x->held && !g->late && !g->part && !g->fn->peel_line && !c->inside
+	return !g->late && !g->part && !g->fn->peel_line && !c->inside
 		&& !c->shifted;
 }
 
@@ -50,6 +50,13 @@ static void add_registers(Call *c, Access *x, CuVal *v)
 		add(c, v->name, "%s%sct_r", type, gap);
 		v->name = str_intern("ct_r");
 	}
+}
+
+/* The words that a loop holds (next.c): an array. */
+static void add_words(Call *c, Access *x)
+{
+	add(c, x->held, "%s *ct_words", words_type(elem_bytes(x->v->elem) << x->vec));
+	x->held = str_intern("ct_words");
 }
 
 /* The tensor, under names of the function's own. */
@@ -108,7 +115,7 @@ static Str function_of(Access *x, Str text)
 	for (int i = 0; i < made.n; i++)
 		if (made.p[i].text == text) return made.p[i].name;
 	Out *stem = out_new();
-	out_printf(stem, "ct_%s_tile_%s", x->store ? "store" : "load", elem_name(x->v->elem));
+	out_printf(stem, "ct_%s_tile_%s", x->store ? "store" : x->held ? "fetch" : "load", elem_name(x->v->elem));
 	for (int a = 0; a < x->data->type->rank; a++)
 		out_printf(stem, "%s%lld", a ? "x" : "_", (long long)type_extent(x->data->type, a));
 	for (int i = 0; i < made.n; i++) {
@@ -132,7 +139,8 @@ bool tilefn_print(Access *x)
 	CuView view = *x->v;
 	Call call = { out_new(), out_new() };
 	int ntemp = g->ntemp;
-	add_registers(&call, x, c);
+	if (x->held) add_words(&call, x);
+	else add_registers(&call, x, c);
 	add_view(&call, x, &view);
 	add_rest(&call, x);
 	plain.line = LINE_OFF;          /* it is of no line of the source */
