@@ -79,5 +79,10 @@ void access_ways(Access *x);                    /* of the tile, where access_ori
 
 /* tilefn.c: the access as a call of a function; false: it is printed where it stands. */
 bool tilefn_print(Access *x);
+/* One more argument, and the parameter that takes it; the name of the function of this text, which begins with its
+ * parameters: equal texts are one function. */
+typedef struct TileCall { Out *params, *args; } TileCall;
+void __attribute__((format(printf, 3, 4))) tilefn_add(TileCall *c, Str arg, const char *param, ...);
+Str tilefn_of(Str what, Elem e, const Type *t, Str text);
 
 #endif

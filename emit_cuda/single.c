@@ -10,22 +10,32 @@ typedef struct Elements {
 	Elem e;
 	int first;              /* operand after the indices */
 	const Val *like;        /* the value that says how many */
-	const Val *mask;
+	int mask;               /* its operand; 0: none */
 	Str reg;                /* this one */
 	Lay l;
 	ElementsPlan p;
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first */
 	bool swaps;             /* lanes whose updates go to one place combine them: every lane comes there */
 	Str copies;             /* which threads access memory; NULL: all do */
+	bool called;            /* a function is printed: values are its parameters */
+	bool array[2 + TENSOR_RANK + 3];        /* of these, and of the result, which comes first, which are arrays */
 } Elements;
 
 static int extra_operands(const Op *op) { return op_has(op, OPF_CAS) ? 2 : 1; }       /* a pad, or values */
 
+/* Operand i, or -1: the result, of a register. In a function it is a parameter. */
+static Str value_at(const Elements *x, int i, const char *reg)
+{
+	if (!x->called) return cu_at(x->g, i < 0 ? x->op->out[0] : ir_in(x->op, i), reg);
+	Str name = i < 0 ? "ct_r" : str_fmt("ct_x%d", i);
+	return x->array[i + 1] ? str_fmt("%s[%s]", name, reg) : i < 0 ? "*ct_r" : name;
+}
+
 static Str element_index(const Elements *x, int a)
 {
 	const Val *i = ir_in(x->op, 1 + a);
-	if (ir_const_value(i, NULL) && type_is_scalar(i->type)) return access_wide(x->g, i);
-	Str s = cu_at(x->g, i, x->reg);
+	if (ir_const_value(i, NULL) && type_is_scalar(i->type) && !x->called) return access_wide(x->g, i);
+	Str s = value_at(x, 1 + a, x->reg);
 	return i->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
 }
 
@@ -40,7 +50,7 @@ static Str index_inside(const Elements *x, int a, const char *before, const char
 /* What is written, or the pad of what is read. */
 static Str element_data(const Elements *x, Str reg)
 {
-	return x->run.log2 ? str_fmt("ct_s[%s]", reg) : cu_at(x->g, ir_in(x->op, x->first), reg);
+	return x->run.log2 ? str_fmt("ct_s[%s]", reg) : value_at(x, x->first, reg);
 }
 
 /* ct_ok: whether the element is accessed; ct_a: its address. */
@@ -50,7 +60,7 @@ static void print_place(const Elements *x)
 	Out *ok = out_new(), *at = out_new();
 	int n = 0;
 	if (!x->v) {
-		out_puts(at, cu_at(g, ir_in(x->op, 0), x->reg));
+		out_puts(at, value_at(x, 0, x->reg));
 	} else {
 		out_puts(at, x->v->base);
 		for (int a = 0; a < x->v->rank; a++) {
@@ -61,7 +71,7 @@ static void print_place(const Elements *x)
 			out_printf(at, " + %s", access_scaled(str_fmt("ct_i%d", a), x->v, a));
 		}
 	}
-	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", cu_at(g, x->mask, x->reg));
+	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", value_at(x, x->mask, x->reg));
 	if (x->run.log2 && !x->p.vec) out_printf(ok, "%s!ct_gone[ct_b]", n++ ? " && " : "");
 	if (x->swaps && x->copies) out_printf(ok, "%s%s", n++ ? " && " : "", x->copies);
 	out_printf(g->o, "const int ct_ok = %s;\n", n ? ok->p : "1");
@@ -107,7 +117,7 @@ static void print_element(const Elements *x)
 	int bits = 8 * elem_bytes(x->e);
 	Str data = element_data(x, x->reg);
 	bool wanted = op->nout && g->uses[op->out[0]->id] > 0;
-	Str r = op->nout ? cu_at(g, op->out[0], x->reg) : NULL;
+	Str r = op->nout ? value_at(x, -1, x->reg) : NULL;
 	cu_line(g, op);
 	switch (op->code) {
 	case OP_GATHER: case OP_LOAD_PTR: {
@@ -128,7 +138,7 @@ static void print_element(const Elements *x)
 		return;
 	default: {
 		Str call = str_fmt("%s(ct_a, %s%s)", atomic_call(x), data, extra_operands(op) == 2
-			? str_fmt(", %s", cu_at(g, ir_in(op, x->first + 1), x->reg)) : "");
+			? str_fmt(", %s", value_at(x, x->first + 1, x->reg)) : "");
 		Str none = extra_operands(op) == 2 ? data : cu_num(x->e, (Num){ 0 });   /* as a compare-exchange that matched */
 		if (x->swaps)
 			out_printf(g->o, "ct_lanes_%s(ct_a, ct_i0, ct_ok, %s, ct_lane, %d);\n", rmw_name(x), data,
@@ -160,7 +170,7 @@ static void print_piece_place(const Elements *x)
 		if (a != f) out_puts(row, index_inside(x, a, "", " && "));
 		out_printf(at, " + %s", access_scaled(str_fmt("ct_i%d", a), x->v, a));
 	}
-	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", cu_at(g, x->mask, piece_register(x, k)));
+	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", value_at(x, x->mask, piece_register(x, k)));
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
 	out_printf(g->o, "const int ct_some = %s%sct_i%d > %d && ct_i%d < %s;\n", x->run.log2 ? "!ct_gone[ct_b] && " : "",
 		row->p ? row->p : "", f, -n, f, x->v->ext[f]);
@@ -209,7 +219,7 @@ static void print_vectors(Elements *x, uint32_t spare)
 	cu_end(g);
 	cu_registers(g, x->l, skip);
 	if (load) {
-		for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = cu_at(g, x->like, piece_register(x, k));
+		for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = value_at(x, -1, piece_register(x, k));
 		words_unpack(g, x->e, 1 << x->p.vec, word, reg);
 	}
 	print_piece_place(x);
@@ -285,6 +295,81 @@ static void print_each(const Elements *x, int n, uint32_t spare, bool inside)
 	if (n > 1 || !inside) cu_end(g);
 }
 
+static bool is_wanted(const Elements *x) { return x->op->nout && x->g->uses[x->op->out[0]->id] > 0; }
+
+static void print_accesses(Elements *x, uint32_t spare, bool inside)
+{
+	if (x->p.vec) print_vectors(x, spare);
+	else print_each(x, regs_of(x->like), spare, inside);
+}
+
+/* ---- functions ---- */
+static void add_value(const Elements *x, TileCall *c, int i, bool *array)
+{
+	Cu *g = x->g;
+	const Val *v = i < 0 ? x->op->out[0] : ir_in(x->op, i);
+	const CuVal *r = cu_val(g, v);
+	Elem e = v->type->elem;
+	const char *type = cu_type(e), *gap = elem_is_ptr(e) ? "" : " ";
+	*array = type_is_tile(v->type) && regs_of(v) > 1 && !r->splat;
+	Str arg = *array || !ir_const_value(v, NULL) ? r->name : cu_at(g, v, "0");
+	if (i < 0) tilefn_add(c, *array ? arg : str_fmt("&%s", arg), "%s%s*ct_r", type, gap);
+	else tilefn_add(c, arg, *array ? "const %s%s*ct_x%d" : "%s%sct_x%d", type, gap, i);
+}
+
+/* A tensor's elements; not those that stand in a loop over registers, are combined first, or are in shared memory. */
+static bool has_function(const Elements *x)
+{
+	if (!x->v || x->v->own || x->run.log2 || x->swaps || x->g->part) return false;
+	for (int i = 1; i < x->op->nin; i++)
+		if (cu_val(x->g, ir_in(x->op, i))->inside) return false;
+	return !x->op->nout || !cu_val(x->g, x->op->out[0])->inside;
+}
+
+/* The access as a call of a function, which the accesses share whose texts are equal. */
+static void print_call(Elements *x, uint32_t spare)
+{
+	Cu *g = x->g;
+	Out *o = g->o, *text = out_new();
+	const EmitOptions *opt = g->opt;
+	EmitOptions plain = *opt;
+	CuView view = *x->v;
+	TileCall c = { out_new(), out_new() };
+	int ntemp = g->ntemp;
+	if (x->op->nout && (is_wanted(x) || !op_has(x->op, OPF_WRITE))) add_value(x, &c, -1, &x->array[0]);
+	tilefn_add(&c, view.base, "%s%s *ct_base", view.constant ? "const " : "", elem_rows[view.elem].cuda);
+	view.base = str_intern("ct_base");
+	for (int a = 0; a < view.rank; a++) {
+		const IrAttr *inside = ir_attr(x->op, AT_INSIDE);
+		add_value(x, &c, 1 + a, &x->array[2 + a]);
+		if (!inside || inside->u.ints.p[a] != INSIDE_WHOLE || (x->p.vec && a == x->p.fast)) {
+			tilefn_add(&c, view.ext[a], "long long ct_n%d", a);
+			view.ext[a] = str_fmt("ct_n%d", a);
+		}
+		if (view.unit[a]) continue;
+		tilefn_add(&c, view.str[a], "long long ct_s%d", a);
+		view.str[a] = str_fmt("ct_s%d", a);
+	}
+	for (int i = x->first; i < x->op->nin; i++) add_value(x, &c, i, &x->array[1 + i]);
+	x->called = true;
+	x->v = &view;
+	plain.line = LINE_OFF;
+	g->opt = &plain;
+	g->o = text;
+	g->ntemp = 0;
+	out_printf(text, "(%s)\n{\n", c.params->p);
+	out_in(text);
+	print_accesses(x, spare, true);
+	out_off(text);
+	out_puts(text, "}\n");
+	g->opt = opt;
+	g->o = o;
+	g->ntemp = ntemp;
+	out_printf(o, "%s(%s);\n", tilefn_of(op_rows[x->op->code].name, view.elem, x->like->type, out_take(text)), c.args->p);
+	out_free(c.params);
+	out_free(c.args);
+}
+
 void memory_elements(Cu *g, const Op *op)
 {
 	if (ir_attr(op, AT_STEPS)) {
@@ -296,12 +381,10 @@ void memory_elements(Cu *g, const Op *op)
 	x.v = p->type->kind == TY_VIEW ? cu_val(g, p)->view : NULL;
 	x.e = x.v ? x.v->elem : elem_pointee(p->type->elem);
 	x.first = x.v ? 1 + x.v->rank : 1;
-	x.mask = op->nin > x.first + extra_operands(op) ? ir_in(op, x.first + extra_operands(op)) : NULL;
+	x.mask = op->nin > x.first + extra_operands(op) ? x.first + extra_operands(op) : 0;
 	x.like = op->nout ? op->out[0] : ir_in(op, x.first);
-	bool tile = type_is_tile(x.like->type), wanted = op->nout && g->uses[op->out[0]->id] > 0;
+	bool tile = type_is_tile(x.like->type), wanted = is_wanted(&x);
 	bool once = writes(op) || one_thread_reads(op);
-	int n = regs_of(x.like);
-	cu_say(g, op);
 	if (op->nout && (wanted || !writes(op))) {
 		cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
 		cu_declare(g, op->out[0]);
@@ -311,21 +394,25 @@ void memory_elements(Cu *g, const Op *op)
 	x.swaps = update_swaps(op);
 	bool apart = x.copies && !x.swaps;
 	uint32_t spare = once && tile ? lay_hwcoord(*x.like->lay, lay_free(*x.like->lay), HW_REG) : 0;
-	if (apart) {
-		out_printf(g->o, "if (%s) {\n", x.copies);
-		out_in(g->o);
-	}
 	x.l = tile ? *x.like->lay : lay_unit(0);
 	x.p = elements_plan(op, x.like);
 	x.reg = str_intern("ct_b");
 	x.run = elements_run(op);
-	if (x.run.log2) {
-		cu_open(g);
-		print_combined(&x, spare);
+	bool called = has_function(&x);
+	if (!called) cu_say(g, op);
+	cu_line(g, op);
+	if (apart) out_printf(g->o, called ? "if (%s) " : "if (%s) {\n", x.copies);
+	if (called) {
+		print_call(&x, spare);
+	} else {
+		if (apart) out_in(g->o);
+		if (x.run.log2) {
+			cu_open(g);
+			print_combined(&x, spare);
+		}
+		print_accesses(&x, spare, apart || x.run.log2);
+		if (x.run.log2) cu_end(g);
+		if (apart) cu_end(g);
 	}
-	if (x.p.vec) print_vectors(&x, spare);
-	else print_each(&x, n, spare, apart || x.run.log2);
-	if (x.run.log2) cu_end(g);
-	if (apart) cu_end(g);
 	if (wanted && one_thread_reads(op) && !g->fn->cluster) move_share_copies(g, op);
 }

@@ -23,9 +23,7 @@ static bool has_function(const Access *x)
 		&& !c->shifted;
 }
 
-typedef struct Call { Out *params, *args; } Call;
-
-static void __attribute__((format(printf, 3, 4))) add(Call *c, Str arg, const char *param, ...)
+void tilefn_add(TileCall *c, Str arg, const char *param, ...)
 {
 	va_list list;
 	if (c->params->n) {
@@ -39,62 +37,62 @@ static void __attribute__((format(printf, 3, 4))) add(Call *c, Str arg, const ch
 }
 
 /* The tile's registers: an array, or one, which a store takes as a value. */
-static void add_registers(Call *c, Access *x, CuVal *v)
+static void add_registers(TileCall *c, Access *x, CuVal *v)
 {
 	const char *type = cu_type(x->data->type->elem), *gap = elem_is_ptr(x->data->type->elem) ? "" : " ";
 	bool array = regs_of(x->data) > 1 && !v->splat;
 	if (array || !x->store) {
-		add(c, array ? v->name : str_fmt("&%s", v->name), "%s%s%s*ct_r", x->store ? "const " : "", type, gap);
+		tilefn_add(c, array ? v->name : str_fmt("&%s", v->name), "%s%s%s*ct_r", x->store ? "const " : "", type, gap);
 		v->name = str_intern(array ? "ct_r" : "*ct_r");
 	} else {
-		add(c, v->name, "%s%sct_r", type, gap);
+		tilefn_add(c, v->name, "%s%sct_r", type, gap);
 		v->name = str_intern("ct_r");
 	}
 }
 
 /* The words that a loop holds (next.c): an array. */
-static void add_words(Call *c, Access *x)
+static void add_words(TileCall *c, Access *x)
 {
-	add(c, x->held, "%s *ct_words", words_type(elem_bytes(x->v->elem) << x->vec));
+	tilefn_add(c, x->held, "%s *ct_words", words_type(elem_bytes(x->v->elem) << x->vec));
 	x->held = str_intern("ct_words");
 }
 
 /* The tensor, under names of the function's own. */
-static void add_view(Call *c, Access *x, CuView *v)
+static void add_view(TileCall *c, Access *x, CuView *v)
 {
-	add(c, v->base, "%s%s *ct_base", x->store || !v->constant ? "" : "const ", elem_rows[v->elem].cuda);
+	tilefn_add(c, v->base, "%s%s *ct_base", x->store || !v->constant ? "" : "const ", elem_rows[v->elem].cuda);
 	v->base = str_intern("ct_base");
 	for (int a = 0; a < x->rank; a++) {
-		add(c, access_origin_text(x, a), "long long ct_o%d", a);
+		tilefn_add(c, access_origin_text(x, a), "long long ct_o%d", a);
 		if (!x->proved[a] || ir_attr(x->op, AT_AHEAD)) {
-			add(c, v->ext[a], "long long ct_n%d", a);
+			tilefn_add(c, v->ext[a], "long long ct_n%d", a);
 			v->ext[a] = str_fmt("ct_n%d", a);
 		}
 		if (!v->unit[a]) {
-			add(c, v->str[a], "long long ct_s%d", a);
+			tilefn_add(c, v->str[a], "long long ct_s%d", a);
 			v->str[a] = str_fmt("ct_s%d", a);
 		}
 	}
 	x->v = v;
 }
 
-static void add_rest(Call *c, Access *x)
+static void add_rest(TileCall *c, Access *x)
 {
 	int bytes = elem_bytes(x->v->elem);
 	if (!x->store) {
-		add(c, x->pad, "%s ct_outside", bytes == 8 ? "ct_u32x2" : words_type(bytes));
+		tilefn_add(c, x->pad, "%s ct_outside", bytes == 8 ? "ct_u32x2" : words_type(bytes));
 		x->pad = str_intern("ct_outside");
 	}
-	if (x->rotated_axis >= 0) add(c, str_intern("&ct_phase"), "int *ct_turn");
-	else if (x->g->shifted) add(c, str_intern("ct_phase"), "int ct_phase");
+	if (x->rotated_axis >= 0) tilefn_add(c, str_intern("&ct_phase"), "int *ct_turn");
+	else if (x->g->shifted) tilefn_add(c, str_intern("ct_phase"), "int ct_phase");
 	if (x->copies) {
-		add(c, x->copies, "bool ct_first_copy");
+		tilefn_add(c, x->copies, "bool ct_first_copy");
 		x->copies = str_intern("ct_first_copy");
 	}
-	if (x->g->fn->short_rows) add(c, str_intern("ct_lanes"), "int ct_lanes");
-	if (cu_leaves_out(x->g, x->l)) add(c, str_intern("ct_used"), "int ct_used");
-	add(c, str_intern("ct_lane"), "unsigned int ct_lane");
-	add(c, str_intern("ct_warp"), "unsigned int ct_warp");
+	if (x->g->fn->short_rows) tilefn_add(c, str_intern("ct_lanes"), "int ct_lanes");
+	if (cu_leaves_out(x->g, x->l)) tilefn_add(c, str_intern("ct_used"), "int ct_used");
+	tilefn_add(c, str_intern("ct_lane"), "unsigned int ct_lane");
+	tilefn_add(c, str_intern("ct_warp"), "unsigned int ct_warp");
 }
 
 static void print_body(Access *x)
@@ -108,16 +106,15 @@ static void print_body(Access *x)
 	out_off(o);
 }
 
-/* The text as a key: without its name. */
-static Str function_of(Access *x, Str text)
+Str tilefn_of(Str what, Elem e, const Type *t, Str text)
 {
 	int same = 0;
 	for (int i = 0; i < made.n; i++)
 		if (made.p[i].text == text) return made.p[i].name;
 	Out *stem = out_new();
-	out_printf(stem, "ct_%s_tile_%s", x->store ? "store" : x->held ? "fetch" : "load", elem_name(x->v->elem));
-	for (int a = 0; a < x->data->type->rank; a++)
-		out_printf(stem, "%s%lld", a ? "x" : "_", (long long)type_extent(x->data->type, a));
+	out_printf(stem, "ct_%s_%s_%s", what, type_is_tile(t) ? "tile" : "one", elem_name(e));
+	for (int a = 0; type_is_tile(t) && a < t->rank; a++)
+		out_printf(stem, "%s%lld", a ? "x" : "_", (long long)type_extent(t, a));
 	for (int i = 0; i < made.n; i++) {
 		size_t n = stem->n;
 		same += !strncmp(made.p[i].name, stem->p, n) && (!made.p[i].name[n] || made.p[i].name[n] == '_');
@@ -137,7 +134,7 @@ bool tilefn_print(Access *x)
 	const EmitOptions *opt = g->opt;
 	EmitOptions plain = *opt;
 	CuView view = *x->v;
-	Call call = { out_new(), out_new() };
+	TileCall call = { out_new(), out_new() };
 	int ntemp = g->ntemp;
 	if (x->held) add_words(&call, x);
 	else add_registers(&call, x, c);
@@ -155,7 +152,8 @@ bool tilefn_print(Access *x)
 	g->ntemp = ntemp;
 	*c = kept;
 	cu_line(g, x->op);
-	out_printf(o, "%s(%s);\n", function_of(x, out_take(text)), call.args->p);
+	Str name = tilefn_of(x->store ? "store" : x->held ? "fetch" : "load", x->v->elem, x->data->type, out_take(text));
+	out_printf(o, "%s(%s);\n", name, call.args->p);
 	out_free(call.params);
 	out_free(call.args);
 	return true;
