@@ -27,8 +27,9 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Ways ways;
+	Str reg;                        /* the register, or the first of the vector, that is being printed */
 	Str held;                       /* next.c: the array that vectors are loaded to, instead of registers */
-	bool begins;                    /* ct_b is the register with which a vector begins */
+	bool begins;                    /* it is one with which a vector begins */
 	bool words;                     /* vectors are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;
 

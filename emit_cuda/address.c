@@ -89,13 +89,13 @@ void access_thread(Access *x)
 static Str part_of_register(const Access *x, int a, const char *reg)
 {
 	CuMap m = x->map[a];
-	uint32_t none = x->begins && !strcmp(reg, "ct_b") ? piece_bits(x->bit, x->vec) : 0;
+	uint32_t none = x->begins && reg == x->reg ? piece_bits(x->bit, x->vec) : 0;
 	for (int i = 0; i < m.nreg; i++)
 		if (none >> i & 1) m.col[i] = 0;
 	return cu_map_reg(&m, reg);
 }
 
-/* ct_q: the coordinate of register ct_b of a rotated row. */
+/* ct_q: the coordinate of a register of a rotated row. */
 void access_print_rotated(const Access *x, const char *reg)
 {
 	if (!x->rotates) return;

@@ -26,7 +26,7 @@ static void print_elements(const Access *x, const Op *load, const int *axis)
 	Str off = str_intern("0"), ok = NULL, row = str_fmt("%s + ct_o%d", x->v->base, f);
 	for (int a = 0; a < x->rank; a++) {
 		CuMap m = cu_map(x->l, a);
-		Str c = cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b"));
+		Str c = cu_xor(cu_map_thread(&m), cu_map_reg(&m, x->reg));
 		bits[a] = x->l.out[a];
 		if (a == f) continue;
 		out_printf(g->o, "const int ct_r%d = (int)(%s);\n", a, c);
@@ -35,7 +35,7 @@ static void print_elements(const Access *x, const Op *load, const int *axis)
 	CuMap m = cu_map(x->l, f);
 	out_printf(g->o, "%s *const ct_row = %s;\n", elem_rows[e].cuda, row);
 	out_printf(g->o, "const int ct_r%d = (int)(((%s) - (unsigned int)(%s)%s) & %lld);\n",
-		f, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b")),
+		f, cu_xor(cu_map_thread(&m), cu_map_reg(&m, x->reg)),
 		cu_quotient("(unsigned long long)ct_row", bytes), str_fmt(" %% %d", LINE / bytes),
 		(long long)type_extent(x->data->type, f) - 1);
 	for (int a = 0; a < x->rank; a++) {
@@ -67,7 +67,7 @@ bool aim_store(Cu *g, const Op *op)
 		out_printf(g->o, "const int ct_end%d = %s;\n", a, access_end(&x, a, str_fmt("ct_o%d", a)));
 		if (x.low[a]) out_printf(g->o, "const int ct_begin%d = %s;\n", a, access_start(&x, a));
 	}
-	cu_registers(g, x.l, 0);
+	x.reg = cu_registers(g, x.l, 0);
 	print_elements(&x, load, axis);
 	cu_end(g);
 	cu_end(g);

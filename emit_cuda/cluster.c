@@ -88,11 +88,13 @@ static Str slot_at(const Op *op, int k, Str index)
 	return cu_sum(place_of(op), words_offset(EXCHANGE_BAR + exchange_at(op, k), index, slot));
 }
 
-static Str index_text(Lay l)
+static Str index_text(Lay l, const char *reg)
 {
 	CuMap m = cu_map(l, LAY_PACKED);
-	return cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b"));
+	return cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
 }
+
+const char *cluster_register(const Cu *g, Lay l) { return cu_register(g, l, lay_hwcoord(l, lay_free(l), HW_REG)); }
 
 /* One lane for each thread block where all lanes hold copies, else one lane for all of them. */
 static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
@@ -100,20 +102,22 @@ static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const 
 	uint32_t spare = lay_free(l);
 	bool lanes = lay_hwcoord(l, spare, HW_LANE) == 31 && !lay_hwcoord(l, spare, HW_WARP);
 	Str copies = lanes ? str_fmt("ct_lane < %s", cu_blocks_started(g->fn)) : cu_copies(l);
-	out_printf(g->o, "%s%s%s{\n", copies ? "if (" : "", copies ? copies : "", copies ? ") " : "");
-	out_in(g->o);
-	cu_registers(g, l, lay_hwcoord(l, spare, HW_REG));
+	uint32_t skip = lay_hwcoord(l, spare, HW_REG);
+	bool once = *cluster_register(g, l) == '0';
+	if (copies) out_printf(g->o, "if (%s) ", copies);
+	cu_open(g);
+	if (!once) (void)!cu_registers(g, l, skip);
 	if (!lanes && g->fn->fewer) {
 		out_puts(g->o, "for (unsigned int ct_to = 0; ct_to < ct_ranks; ct_to++) {\n");
 		out_in(g->o);
 	} else if (!lanes) {
-		cu_loop(g, "ct_to", g->fn->cluster);
+		(void)!cu_loop(g, "ct_to", g->fn->cluster);
 	}
 	for (int i = 0; i < n; i++)
 		out_printf(g->o, "ct_send_b%d(%s, %s, %s, %s);\n", 8 * exchange_slot(e[i]), in_shared(at[i]),
 			words_bits(e[i], x[i]), in_shared(place_of(op)), lanes ? "ct_lane" : "(unsigned int)ct_to");
 	if (!lanes) cu_end(g);
-	cu_end(g);
+	if (!once) cu_end(g);
 	cu_end(g);
 }
 
@@ -164,11 +168,12 @@ Str cluster_received(Elem e, Str at)
 static void print_receive(Cu *g, const Op *op, int k)
 {
 	const Val *r = op->out[k];
-	Str at = index_text(*r->lay), x = cluster_received(r->type->elem, slot_at(op, k, at));
-	cu_registers(g, *r->lay, 0);
+	bool opened;
+	Str reg = cu_pieces(g, *r->lay, 0, &opened), at = index_text(*r->lay, reg);
+	Str x = cluster_received(r->type->elem, slot_at(op, k, at));
 	if (g->fn->fewer) x = str_fmt("(%s) < ct_warps ? %s : %s", at, x, cu_of_no_warp(g, ir_in(op, k)));
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), x);
-	cu_end(g);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), x);
+	if (opened) cu_end(g);
 }
 
 /* Operands from k on that have the layout of operand k, which go in one loop; gives the next one that has not. */
@@ -182,8 +187,8 @@ static int print_alike(Cu *g, const Op *op, int k)
 	for (; n < MOST && k + n < op->nin && lay_eq(*ir_in(op, k + n)->lay, l); n++) {
 		const Val *v = ir_in(op, k + n);
 		e[n] = v->type->elem;
-		at[n] = slot_at(op, k + n, index_text(l));
-		x[n] = cu_at(g, v, "ct_b");
+		at[n] = slot_at(op, k + n, index_text(l, cluster_register(g, l)));
+		x[n] = cu_at(g, v, cluster_register(g, l));
 	}
 	print_sends(g, op, l, n, e, at, x);
 	return k + n;

@@ -1,6 +1,6 @@
 /* What the author's function of a scan or a reduction combines, as a function: a scan asks for it at every step. Two
- * share one where all of its text is equal, their lines of the source included. It is inlined. A function that uses what
- * its kernel computes has no text of its own. */
+ * share one where all of its text is equal, their lines of the source included. It is inlined. One that uses what its
+ * kernel computes has no function. */
 #include "emit_cuda/cu.h"
 
 #include "base/diag.h"

@@ -182,15 +182,11 @@ Str cu_launch(Cu *g, const Sym *s)
 }
 
 /* ---- loops ---- */
-void cu_loop(Cu *g, const char *var, int64_t n)
+Str cu_loop(Cu *g, const char *var, int64_t n)
 {
-	if (n == 1) {
-		cu_open(g);
-		out_printf(g->o, "const int %s = 0;\n", var);
-		return;
-	}
-	cu_each(g, var, n);
+	if (n > 1) cu_each(g, var, n);
 	cu_open(g);
+	return str_intern(n > 1 ? var : "0");
 }
 
 /* After a condition on the same line a directive is none. */

@@ -105,11 +105,12 @@ Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an ex
 Str cu_said(Cu *g, const Val *v);                       /* its type as a comment that ends a line */
 void cu_fill(Cu *g, const Val *v);  /* declares it and opens a loop over its registers, ct_r: a statement follows */
 void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
-/* The same where a statement follows that sets it, in one_line: in front of that. The comment that then ends the line. */
+/* The same where a statement follows that sets it, in one_line: in front of that. The comment that then ends the
+ * line. */
 Str cu_declare_before(Cu *g, const Val *v, bool one_line);
 bool cu_unrolled(int regs);
-/* for (int var = 0; var < n; var++) { -- a block with a constant where n is 1 */
-void cu_loop(Cu *g, const char *var, int64_t n);
+/* for (int var = 0; var < n; var++) { -- a block where n is 1. What stands for the number: var, or "0". */
+Str __attribute__((warn_unused_result)) cu_loop(Cu *g, const char *var, int64_t n);
 void cu_end(Cu *g);
 void cu_open(Cu *g);                                    /* "{", up to cu_end */
 /* The head of a loop, without its body: a statement, or cu_open. cu_each: as cu_loop prints it, n > 1. */
@@ -123,8 +124,11 @@ bool cu_inner_unroll(int64_t outer, int64_t n);
  * those that it has, or groups of 2^each of them; their number, ct_used, is a constant of each kernel. */
 bool cu_leaves_out(const Cu *g, Lay l);
 void cu_reached(Cu *g, const char *var, int from, int each);
-void cu_registers(Cu *g, Lay l, uint32_t skip);  /* the same over the registers of l but those of bits `skip`: ct_b */
-const char *cu_iteration(const Cu *g, Lay l, uint32_t skip);    /* in it: how many came before this one */
+/* The same over the registers of l but those of bits `skip`; what stands for the register, and in the loop for how many
+ * came before this one. */
+Str __attribute__((warn_unused_result)) cu_registers(Cu *g, Lay l, uint32_t skip);
+const char *cu_register(const Cu *g, Lay l, uint32_t skip);
+const char *cu_iteration(const Cu *g, Lay l, uint32_t skip);
 /* The same for one statement, or cu_open, which follows where no block is *opened: the register's text. */
 Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);
 bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip);        /* a block is opened */
@@ -163,7 +167,7 @@ Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *
 void elem_begin(Cu *g);                                 /* which of them share a loop */
 /* prints a loop of ops before `limit`; returns the op after its last */
 Op *elem_group(Cu *g, Op *first, const Op *limit);
-void elem_print_late(Cu *g);                            /* the chunk that begins at register ct_b */
+void elem_print_late(Cu *g, Str reg);                   /* the chunk that begins there */
 void elem_scalar(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 
@@ -225,9 +229,11 @@ Str cu_warps_started(const Fn *fn);                     /* of a tile block: all,
 Str cu_blocks_started(const Fn *fn);                    /* of a cluster */
 void cluster_begin(Cu *g);                              /* places of threads, mbarriers */
 void cluster_exchange(Cu *g, const Op *op);
-/* Elements ct_b of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the others. */
+/* Elements cluster_register of layout l, values x at byte offsets `at`, go to all thread blocks; waits for those of the
+ * others. */
 void cluster_meet(Cu *g);  /* once: all mbarriers of the cluster are made, and all threads see that */
 void cluster_before(Cu *g, const Op *loop);     /* what an exchange in it has to find done, once */
+const char *cluster_register(const Cu *g, Lay l);
 void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
 Str cluster_received(Elem e, Str at);
 Str cluster_scalar(Cu *g, const Op *op);                  /* of one that op_broadcasts: waits */

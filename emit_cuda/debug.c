@@ -36,11 +36,11 @@ static void print_tile(Cu *g, const Op *op, const Val *v)
 	out_in(g->o);
 	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", regs_of(v));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
+	Str reg = cu_loop(g, "ct_b", regs_of(v));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, reg)));
 	out_printf(g->o, "if (%s%sct_f / %lldu == ct_k) ", copies ? copies : "", copies ? " && " : "", (long long)elems);
 	words_store_shared(g, t->elem, words_offset(slot, str_fmt("ct_f %% %lldu", (long long)elems),
-		elem_bytes(t->elem)), cu_at(g, v, "ct_b"));
+		elem_bytes(t->elem)), cu_at(g, v, reg));
 	cu_end(g);
 	cu_sync(g);
 	out_puts(g->o, only_one);
@@ -118,8 +118,8 @@ void debug_check(Cu *g, const Op *op)
 	const IrAttr *text = ir_attr(op, AT_TEXT), *source = ir_attr(op, AT_SOURCE);
 	const char *what = text && *text->u.s ? text->u.s : source ? source->u.s : "check";
 	Str message = c_string(str_fmt("%s: %s failed: %s", cu_where(op->span), op_rows[op->code].name, what));
-	if (type_is_tile(c->type)) cu_loop(g, "ct_r", regs_of(c));
+	Str reg = type_is_tile(c->type) ? cu_loop(g, "ct_r", regs_of(c)) : str_intern("0");
 	cu_line(g, op);
-	out_printf(g->o, "if (!%s) ct_trap(%s);\n", cu_at(g, c, "ct_r"), message);
+	out_printf(g->o, "if (!%s) ct_trap(%s);\n", cu_at(g, c, reg), message);
 	if (type_is_tile(c->type)) cu_end(g);
 }

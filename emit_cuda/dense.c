@@ -101,14 +101,17 @@ static void print_taken(Cu *g, const Val *v, const CuMap *m, int n, const Run *r
 	Elem e = v->type->elem;
 	Str reg[PIECE];
 	const char *type = words_type(n * r->size);
-	cu_loop(g, "ct_i", regs_of(v) / n);
-	out_printf(g->o, "const int ct_b = %s;\n", cu_times("ct_i", n));
-	for (int i = 0; i < n; i++) reg[i] = cu_at(g, v, i ? str_fmt("ct_b + %d", i) : "ct_b");
-	out_printf(g->o, "const %s ct_w = *(const %s *)(ct_p + %s * %d);\n", type, type, cu_map_reg(m, "ct_b"), r->size);
+	Str b = cu_loop(g, "ct_i", regs_of(v) / n);
+	if (n > 1 && regs_of(v) > n) {
+		out_printf(g->o, "const int ct_b = %s;\n", cu_times(b, n));
+		b = str_intern("ct_b");
+	}
+	for (int i = 0; i < n; i++) reg[i] = cu_at(g, v, cu_sum(b, str_i64(i)));
+	out_printf(g->o, "const %s ct_w = *(const %s *)(ct_p + %s * %d);\n", type, type, cu_map_reg(m, b), r->size);
 	words_unpack(g, e, n, "ct_w", reg);
 	for (int i = 0; i < n; i++)
 		out_printf(g->o, "%s = %s ? %s : ct_pad;\n", reg[i],
-			inside_text(g, v, m, i ? str_fmt("(ct_b + %d)", i) : "ct_b"), reg[i]);
+			inside_text(g, v, m, cu_operand(cu_sum(b, str_i64(i)))), reg[i]);
 	cu_end(g);
 }
 
@@ -146,11 +149,10 @@ bool dense_store(Cu *g, const Op *op)
 	Run run = run_of(g, op);
 	out_puts(g->o, "__syncwarp();\n");
 	CuMap m = print_place(g, op, x, &run);
-	cu_registers(g, *x->lay, 0);
-	Str reg = cu_at(g, x, "ct_b"), word = words_pack(g, e, 1, &reg);
+	Str b = cu_registers(g, *x->lay, 0), reg = cu_at(g, x, b), word = words_pack(g, e, 1, &reg);
 	cu_line(g, op);
-	out_printf(g->o, "if (%s) *(%s *)(ct_p + %s * %d) = %s;\n", inside_text(g, x, &m, str_intern("ct_b")),
-		words_type(run.size), cu_map_reg(&m, "ct_b"), run.size, word);
+	out_printf(g->o, "if (%s) *(%s *)(ct_p + %s * %d) = %s;\n", inside_text(g, x, &m, b),
+		words_type(run.size), cu_map_reg(&m, b), run.size, word);
 	cu_end(g);
 	out_puts(g->o, "__syncwarp();\n");
 	cu_line(g, op);

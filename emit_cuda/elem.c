@@ -194,11 +194,12 @@ static bool in_group(Cu *g, const Op *op, int group)
 	return v->splat || v->group == group;
 }
 
-static void print_pair(Cu *g, const Op *op)
+/* Registers 2 * pair and 2 * pair + 1. */
+static void print_pair(Cu *g, const Op *op, const char *pair)
 {
 	const Val *r = op->out[0];
 	Elem e = r->type->elem;
-	Str lo = str_intern("2 * ct_r"), hi = str_intern("2 * ct_r + 1");
+	Str lo = *pair == '0' ? str_intern("0") : str_fmt("2 * %s", pair), hi = cu_sum(lo, str_intern("1"));
 	out_printf(g->o, "ct_split_b%d(&%s, ct_cvt_%sx2_f32%s(%s, %s));\n", 8 * elem_bytes(e), cu_at(g, r, lo),
 		elem_rows[e].name, elem_is_int(e) ? "_re" : "", cu_at(g, ir_in(op, 0), lo), cu_at(g, ir_in(op, 0), hi));
 }
@@ -215,11 +216,10 @@ static void print_pairs(Cu *g, const Op *op)
 	if (!g->part && regs_of(r) > 2) {
 		if (cu_leaves_out(g, *r->lay)) cu_reached(g, "ct_r", 0, 1);
 		else cu_each(g, "ct_r", regs_of(r) / 2);
-		print_pair(g, op);
+		print_pair(g, op, "ct_r");
 		return;
 	}
-	peel_loop(g, "ct_r", regs_of(r) / 2, *r->lay, 1);
-	print_pair(g, op);
+	print_pair(g, op, peel_loop(g, "ct_r", regs_of(r) / 2, *r->lay, 1));
 	cu_end(g);
 }
 
@@ -237,7 +237,7 @@ static void print_each(Cu *g, Op *first, const Op *end, int n)
 {
 	const Op *like = first;         /* one that has registers */
 	while (!is_printed(g, like)) like = like->next;
-	if (n > 1) peel_loop(g, "ct_r", n, *like->out[0]->lay, 0);
+	if (n > 1) (void)!peel_loop(g, "ct_r", n, *like->out[0]->lay, 0);
 	for (Op *op = first; op != end; op = op->next)
 		if (is_printed(g, op)) print_point(g, op, n > 1, point_text(g, op, n > 1 ? "ct_r" : "0"));
 	if (n > 1) cu_end(g);
@@ -292,7 +292,7 @@ static void print_rounding(Cu *g, const Op *pairs, int chunk)
 	if (!pairs) return;
 	cu_line(g, pairs);
 	print_registers(g, " / 2", chunk / 2);
-	print_pair(g, pairs);
+	print_pair(g, pairs, "ct_r");
 	cu_end(g);
 }
 
@@ -397,7 +397,7 @@ static void take_picked(Cu *g, Names *names, const Val *v, const CuChunks *c, St
 	if (!type_is_tile(v->type) || x->splat || x->inside || at == x->name) return;
 	Str name = cu_name(g, v);
 	out_printf(g->o, "%s %s = %s;\n", cu_held(v), name, cu_at(g, v, "0"));
-	peel_loop(g, "ct_r", c->n, *v->lay, 0);
+	(void)!peel_loop(g, "ct_r", c->n, *v->lay, 0);
 	out_printf(g->o, "%s = %s ? %s : %s;\n", name, here, at, name);
 	cu_end(g);
 	name_once(g, names, v, name);
@@ -434,7 +434,7 @@ static void print_picked(Cu *g, const CuChunks *c, const bool *needed)
 		Str name = cu_val(g, v)->name;
 		*cu_val(g, v) = names.p[i].was;
 		if (i < taken) continue;
-		peel_loop(g, "ct_r", c->n, *v->lay, 0);
+		(void)!peel_loop(g, "ct_r", c->n, *v->lay, 0);
 		Str at = cu_at(g, v, "ct_r");
 		out_printf(g->o, "%s = %s ? %s : %s;\n", at, here, name, at);
 		cu_end(g);
@@ -446,7 +446,7 @@ static void print_once(Cu *g, const CuChunks *c, const bool *needed)
 {
 	const Op *like = c->first, *select = c->pick.select;
 	while (!is_printed(g, like)) like = like->next;
-	peel_loop(g, "ct_r", c->n, *like->out[0]->lay, 0);
+	(void)!peel_loop(g, "ct_r", c->n, *like->out[0]->lay, 0);
 	for (const Op *op = c->first; op != c->end; op = op->next)
 		if (is_printed(g, op) && !is_picked(&c->pick, op))
 			print_point(g, op, true, op == select ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
@@ -471,10 +471,10 @@ static void print_chunks(Cu *g, const CuChunks *c)
 	cu_end(g);
 }
 
-void elem_print_late(Cu *g)
+void elem_print_late(Cu *g, Str reg)
 {
 	if (!g->late) return;
-	out_puts(g->o, "const int ct_k = ct_b;\n");
+	out_printf(g->o, "const int ct_k = %s;\n", reg);
 	print_chunk(g, g->late);
 }
 
@@ -610,7 +610,7 @@ static void print_statements(Cu *g, const Statements *s)
 	}
 	for (int i = 0; i < s->n && n > 1; i++)
 		if (!cu_val(g, s->p[i].op->out[0])->inside) cu_declare(g, s->p[i].op->out[0]);
-	if (n > 1) peel_loop(g, "ct_r", n, *r->lay, 0);
+	if (n > 1) (void)!peel_loop(g, "ct_r", n, *r->lay, 0);
 	for (int i = 0; i < s->n; i++) print_point(g, s->p[i].op, n > 1, s->p[i].text);
 	if (n > 1) cu_end(g);
 }

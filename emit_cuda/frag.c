@@ -187,8 +187,8 @@ void frag_mma(Cu *g, const Op *op)
 	} else {
 		cu_val(g, r)->name = cu_name(g, r);
 		cu_declare(g, r);
-		cu_loop(g, "ct_r", regs_of(r));
-		out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), cu_at(g, c, "ct_r"));
+		Str reg = cu_loop(g, "ct_r", regs_of(r));
+		out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), cu_at(g, c, reg));
 		cu_end(g);
 	}
 	for (int s = 0; s < 1 << p.steps; s++) {

@@ -8,48 +8,60 @@ static int piece_elems_of(const Val *v)
 	return n < regs ? n : regs;
 }
 
-/* Opens a loop over vectors: ct_b is the first register of vector ct_i. Its place. */
-static Str open_place(Cu *g, const Op *op, const Val *v, Str *reg)
+typedef struct Kept {
+	const Val *v;
+	int n, vec, bytes;      /* elements of a vector, their log2, their bytes */
+	uint8_t bit[LAY_BITS];
+	Str reg[PIECE], at;     /* registers and place of a vector */
+	bool block;             /* a vector takes more than one statement */
+} Kept;
+
+/* Opens a loop over vectors, or stands in front of its one statement. */
+static Kept open_vectors(Cu *g, const Op *op, const Val *v, bool load)
 {
-	int n = piece_elems_of(v), pieces = regs_of(v) / n, threads = block_threads(g->fn),
-		bytes = n * elem_bytes(v->type->elem);
+	Kept k = { .v = v, .n = piece_elems_of(v) };
+	int pieces = regs_of(v) / k.n, threads = block_threads(g->fn);
+	k.bytes = k.n * elem_bytes(v->type->elem);
+	for (; 1 << k.vec < k.n; k.vec++) k.bit[k.vec] = (uint8_t)k.vec;
 	out_printf(g->o, "unsigned char *const ct_p = ct_smem + %lld + ((unsigned int)%s * %d + threadIdx.x) * %d;\n",
-		(long long)ir_int(op, AT_SLOT, 0), cu_scalar(g, ir_in(op, 0)), pieces * threads, bytes);
-	cu_loop(g, "ct_i", pieces);
-	out_printf(g->o, "const int ct_b = %s;\n", cu_times("ct_i", n));
-	for (int i = 0; i < n; i++) reg[i] = cu_at(g, v, i ? str_fmt("ct_b + %d", i) : "ct_b");
-	return str_fmt("ct_p + ct_i * %d", threads * bytes);
+		(long long)ir_int(op, AT_SLOT, 0), cu_scalar(g, ir_in(op, 0)), pieces * threads, k.bytes);
+	k.block = load ? !words_piece_is_run(g, v, k.bit, k.vec) : !words_pack_is_pure(g, v, k.bit, k.vec);
+	cu_line(g, op);
+	if (pieces > 1) cu_each(g, "ct_i", pieces);
+	if (pieces > 1 && k.block) cu_open(g);
+	k.block &= pieces > 1;
+	Str i = str_intern(pieces > 1 ? "ct_i" : "0"), first = cu_times(i, k.n);
+	for (int e = 0; e < k.n; e++) k.reg[e] = cu_at(g, v, cu_sum(first, str_i64(e)));
+	k.at = cu_operand(cu_sum(str_intern("ct_p"), cu_times(i, threads * k.bytes)));
+	return k;
 }
 
 void keep_store(Cu *g, const Op *op)
 {
-	const Val *v = ir_in(op, 1);
-	Str reg[PIECE];
-	int n = piece_elems_of(v), bytes = n * elem_bytes(v->type->elem);
 	cu_say(g, op);
 	out_printf(g->o, "if (%s < %lld) {\n", cu_scalar(g, ir_in(op, 0)), (long long)ir_int(op, AT_NUMBER, 0));
 	out_in(g->o);
-	Str at = open_place(g, op, v, reg), w = words_pack(g, v->type->elem, n, reg);
-	cu_line(g, op);
-	out_printf(g->o, "*(%s *)(%s) = %s;\n", words_type(bytes), at, w);
-	cu_end(g);
+	Kept k = open_vectors(g, op, ir_in(op, 1), false);
+	Str w = words_pack_piece(g, k.v, k.bit, k.vec, k.reg);
+	out_printf(g->o, "*(%s *)%s = %s;\n", words_type(k.bytes), k.at, w);
+	if (k.block) cu_end(g);
 	cu_end(g);
 }
 
 void keep_load(Cu *g, const Op *op)
 {
 	const Val *v = op->out[0];
-	Str reg[PIECE];
-	int n = piece_elems_of(v), bytes = n * elem_bytes(v->type->elem);
 	cu_val(g, v)->name = cu_name(g, v);
 	cu_say(g, op);
 	cu_declare(g, v);
-	out_puts(g->o, "{\n");
-	out_in(g->o);
-	Str at = open_place(g, op, v, reg);
-	cu_line(g, op);
-	out_printf(g->o, "const %s ct_w = *(const %s *)(%s);\n", words_type(bytes), words_type(bytes), at);
-	words_unpack(g, v->type->elem, n, "ct_w", reg);
-	cu_end(g);
+	cu_open(g);
+	Kept k = open_vectors(g, op, v, true);
+	Str word = str_fmt("*(const %s *)%s", words_type(k.bytes), k.at);
+	if (!words_piece_is_run(g, v, k.bit, k.vec)) {
+		out_printf(g->o, "const %s ct_w = %s;\n", words_type(k.bytes), word);
+		word = str_intern("ct_w");
+	}
+	words_unpack_piece(g, v, k.bit, k.vec, word, k.reg);
+	if (k.block) cu_end(g);
 	cu_end(g);
 }

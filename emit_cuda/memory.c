@@ -13,14 +13,14 @@
 
 static uint32_t piece_mask(const Access *x) { return piece_bits(x->bit, x->vec); }
 
-/* The registers of the vector that begins at register ct_b. */
+/* The registers of the vector that begins at x->reg. */
 static void piece_registers(const Access *x, Str *reg)
 {
 	for (int k = 0; k < 1 << x->vec; k++) {
 		uint32_t add = 0;
 		for (int i = 0; i < x->vec; i++)
 			if (k >> i & 1) add |= (uint32_t)1 << x->bit[i];
-		reg[k] = cu_at(x->g, x->data, cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)add)));
+		reg[k] = cu_at(x->g, x->data, cu_xor(x->reg, str_fmt("%u", (unsigned)add)));
 	}
 }
 
@@ -40,7 +40,7 @@ static Str word_of_piece(const Access *x)
 	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->l, piece_mask(x)));
 }
 
-/* Between words and registers: of the vector that begins at register ct_b, the ct_i-th. */
+/* Between words and registers: of the vector that begins at x->reg, the ct_i-th. */
 static void put_words(Access *x, const Str *reg)
 {
 	Str w = words_pack_piece(x->g, x->data, x->bit, x->vec, reg);
@@ -50,7 +50,7 @@ static void put_words(Access *x, const Str *reg)
 static void get_words(Access *x)
 {
 	Str reg[16];
-	cu_registers(x->g, x->l, piece_mask(x));
+	x->reg = cu_registers(x->g, x->l, piece_mask(x));
 	piece_registers(x, reg);
 	words_unpack_piece(x->g, x->data, x->bit, x->vec, word_of_piece(x), reg);
 	cu_end(x->g);
@@ -69,7 +69,7 @@ static void print_policy(const Access *x)
 }
 
 /* ---- loops over registers ---- */
-/* Which iteration it is, ct_i, is asked for by words. Else loops go from vector to vector by ct_b alone. */
+/* Which iteration it is, ct_i, is asked for by words. Else loops go from vector to vector by x->reg alone. */
 static bool is_stepped(const Access *x, uint32_t skip)
 {
 	const Cu *g = x->g;
@@ -78,19 +78,18 @@ static bool is_stepped(const Access *x, uint32_t skip)
 		&& regs == 1 << x->l.in[HW_REG];
 }
 
-/* Opens a loop over all registers but those of `skip`: ct_b. bare: its body is one statement. */
-static void open_loop(const Access *x, uint32_t skip, bool bare)
+/* Opens a loop over all registers but those of `skip`: x->reg. bare: its body is one statement. */
+static void open_loop(Access *x, uint32_t skip, bool bare)
 {
 	Cu *g = x->g;
 	int regs = regs_of_layout(g->fn, x->l), each = (int)skip + 1;
 	if (!is_stepped(x, skip)) {
-		cu_registers(g, x->l, skip);
+		x->reg = cu_registers(g, x->l, skip);
 		return;
 	}
+	x->reg = str_intern(each == regs ? "0" : "ct_b");
 	if (each == regs) {
-		out_puts(g->o, "{\n");
-		out_in(g->o);
-		out_puts(g->o, "const int ct_b = 0;\n");
+		if (!bare) cu_open(g);
 		return;
 	}
 	bool unrolled = g->roles || cu_unrolled(regs / each), some = cu_leaves_out(g, x->l);
@@ -104,7 +103,7 @@ static void open_loop(const Access *x, uint32_t skip, bool bare)
 
 static void close_loop(const Access *x, uint32_t skip, bool bare)
 {
-	if (!bare || !is_stepped(x, skip) || (int)skip + 1 == regs_of_layout(x->g->fn, x->l)) cu_end(x->g);
+	if (!bare || !is_stepped(x, skip)) cu_end(x->g);
 }
 
 /* Is one statement all that a round of print_pieces or print_elements prints? A mark of a line in
@@ -133,17 +132,17 @@ static void print_loaded(Access *x, int vec, Str loaded, const Str *reg)
 	else words_unpack(g, e, 1, loaded, reg);
 }
 
-/* Whether the vector that begins at register ct_b is aligned and inside; NULL: it is. */
+/* Whether the vector that begins at x->reg is aligned and inside; NULL: it is. */
 static Str piece_inside(const Access *x)
 {
 	Out *o = out_new();
 	if (x->ways == WAYS_ANY) out_puts(o, " && ct_aligned");
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
-		Str c = access_coord(x, a, "ct_b");
+		Str c = access_coord(x, a, x->reg);
 		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
 		else out_printf(o, " && %s < ct_hi%d", c, a);
-		if (a == x->fast && access_shifts(x)) out_printf(o, " && %s", access_after_begin(x, a, "ct_b"));
+		if (a == x->fast && access_shifts(x)) out_printf(o, " && %s", access_after_begin(x, a, x->reg));
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = o->n ? str_intern(o->p + 4) : NULL;
@@ -166,10 +165,10 @@ static void print_pieces(Access *x, bool partial)
 	bool bare = is_one_statement(x, x->vec);
 	open_loop(x, skip, bare);
 	x->begins = true;
-	if (x->store) elem_print_late(g);
+	if (x->store) elem_print_late(g, x->reg);
 	piece_registers(x, reg);
-	if (partial) access_print_rotated(x, "ct_b");
-	Str at = access_address(x, "ct_b"), in = partial ? piece_inside(x) : NULL;
+	if (partial) access_print_rotated(x, x->reg);
+	Str at = access_address(x, x->reg), in = partial ? piece_inside(x) : NULL;
 	if (partial && !in) in = str_intern("1");
 	if (x->store) {
 		Str w = words_pack_piece(g, x->data, x->bit, x->vec, reg);
@@ -202,9 +201,9 @@ static void print_elements(Access *x)
 	x->words = false;
 	bare = is_one_statement(x, 0);
 	open_loop(x, spare, bare);
-	access_print_rotated(x, "ct_b");
-	if (x->store) elem_print_late(g);
-	Str at = access_address(x, "ct_b"), ok = access_inside(x, "ct_b"), reg = cu_at(g, x->data, "ct_b");
+	access_print_rotated(x, x->reg);
+	if (x->store) elem_print_late(g, x->reg);
+	Str at = access_address(x, x->reg), ok = access_inside(x, x->reg), reg = cu_at(g, x->data, x->reg);
 	if (x->store) {
 		Str w = words_pack(g, e, 1, &reg);
 		if (x->copies) ok = ok ? str_fmt("%s && %s", x->copies, ok) : x->copies;
@@ -227,12 +226,12 @@ static void print_elements(Access *x)
 static Str touched_text(const Access *x)
 {
 	int a = x->fast;
-	Str c = access_coord(x, a, "ct_b");
+	Str c = access_coord(x, a, x->reg);
 	if (x->rotates) return str_fmt(" && (%s < ct_hi%d || ct_q > %lld)", c, a, (long long)x->g->rotated - (1 << x->vec));
 	return x->proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
 }
 
-/* The elements of the vector that begins at ct_b and cannot be accessed as one. */
+/* The elements of the vector that begins at x->reg and cannot be accessed as one. */
 static void print_elements_of(Access *x, Str in)
 {
 	Cu *g = x->g;
@@ -243,9 +242,9 @@ static void print_elements_of(Access *x, Str in)
 	out_in(g->o);
 	bool rolled = regs_of(x->data) > COST_UNROLL_REGS && !g->roles;
 	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
-	else cu_loop(g, "ct_j", (int64_t)1 << x->vec);
+	Str j = rolled ? str_intern("ct_j") : cu_loop(g, "ct_j", (int64_t)1 << x->vec);
 	if (rolled) out_in(g->o);
-	out_printf(g->o, "const int ct_e = ct_b ^ %s;\n", cu_deposit("ct_j", piece_mask(x)));
+	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->reg, cu_deposit(j, piece_mask(x))));
 	access_print_rotated(x, "ct_e");
 	Str at = access_address(x, "ct_e"), ok = access_inside(x, "ct_e"), reg = cu_at(g, x->data, "ct_e");
 	cu_line(g, x->op);
@@ -270,7 +269,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	open_loop(x, skip, false);
 	piece_registers(x, whole);
 	x->begins = true;
-	access_print_rotated(x, "ct_b");
+	access_print_rotated(x, x->reg);
 	print_elements_of(x, piece_inside(x));
 	if (x->words) put_words(x, whole);
 	cu_end(g);
@@ -317,7 +316,7 @@ static void print_partial(Access *x)
 		print_elements(x);
 		if (x->words) {
 			Str reg[16];
-			cu_registers(g, x->l, piece_mask(x));
+			x->reg = cu_registers(g, x->l, piece_mask(x));
 			piece_registers(x, reg);
 			put_words(x, reg);
 			cu_end(g);
@@ -353,18 +352,19 @@ static void print_ahead(Access *x)
 	const IrAttr *ahead = ir_attr(x->op, AT_AHEAD);
 	Out *on = out_new(), *inside = out_new();
 	if (!ahead || x->held) return;
+	x->reg = str_intern(cu_register(g, x->l, piece_mask(x)));
 	for (int a = 0; a < x->rank; a++) {
 		int64_t n = ahead->u.ints.p[a] * x->step[a];
-		Str c = access_coord(x, a, "ct_b"), at = str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+"));
+		Str c = access_coord(x, a, x->reg), at = str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+"));
 		Str here = cu_sum(at, c), next = n ? str_fmt(" + %lldll", (long long)n) : str_intern("");
 		if (n) out_puts(on, access_scaled(next, x->v, a));
 		if (n || !x->proved[a])
 			out_printf(inside, "%s%s%s < %s", inside->n ? " && " : "", here, next, x->v->ext[a]);
 		if (x->low[a]) out_printf(inside, "%s%s >= 0", inside->n ? " && " : "", here);
 	}
-	cu_registers(g, x->l, piece_mask(x));
+	x->reg = cu_registers(g, x->l, piece_mask(x));
 	cu_line(g, x->op);
-	out_printf(g->o, "ct_ask_if(%s%s, %s);\n", access_address(x, "ct_b"), on->p, inside->p);
+	out_printf(g->o, "ct_ask_if(%s%s, %s);\n", access_address(x, x->reg), on->p, inside->p);
 	cu_end(g);
 	out_free(on);
 	out_free(inside);

@@ -260,8 +260,8 @@ static void fill_factor(Cu *g, const Op *op, int i, MmaPieces p)
 	int64_t slot = ir_int(op, AT_SLOT, 0) + (i ? p.a_bytes : 0);
 	CuMap off = cu_map(*x->lay, LAY_PACKED);
 	Str copies = cu_copies(*x->lay);
-	cu_loop(g, "ct_b", regs_of(x));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, "ct_b")));
+	Str reg = cu_loop(g, "ct_b", regs_of(x));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, reg)));
 	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n",
 		(1u << cols) - 1, cols, (1u << rows) - 1, rows + cols);
 	cu_line(g, op);
@@ -272,7 +272,7 @@ static void fill_factor(Cu *g, const Op *op, int i, MmaPieces p)
 	Str at = str_fmt("((ct_z & %u) << %d) + ((ct_row & %u) << %d) + (ct_col & %u)", (1u << z) - 1, pc + pr,
 		(1u << pr) - 1, pc, (1u << pc) - 1);
 	words_store_shared(g, t->elem, words_offset(slot, at, elem_bytes(t->elem)),
-		cu_at(g, x, "ct_b"));
+		cu_at(g, x, reg));
 	cu_end(g);
 	cu_end(g);
 }

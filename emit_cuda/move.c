@@ -139,12 +139,11 @@ void move_lanes(Cu *g, const Op *op)
 	if (lay_pull(*r->lay, *x->lay, &c) > CVT_SHFL) bug("convert_lanes leaves the warp");
 	CuMap lane = cu_map(c, LAY_HWAXIS(HW_LANE));
 	cu_declare(g, r);
-	cu_loop(g, "ct_r", regs_of(r));
-	Str from = cu_xor(cu_map_thread(&lane), cu_map_reg(&lane, "ct_r"));
+	Str reg = cu_loop(g, "ct_r", regs_of(r)), from = cu_xor(cu_map_thread(&lane), cu_map_reg(&lane, reg));
 	Shuffle s = { g, x, g->fn->lanes ? cu_xor(cu_first_lane(g), from) : from };
 	cu_line(g, op);
-	Str chosen = cu_pick(c, "ct_r", shuffled, &s);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_r"), chosen);
+	Str chosen = cu_pick(c, reg, shuffled, &s);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), chosen);
 	cu_end(g);
 }
 
@@ -183,15 +182,17 @@ static Str piece_byte(const Pieces *p, const char *off)
 	return words_offset(p->slot, o, elem_bytes(p->e));
 }
 
-/* Opens a loop over the registers of v, ct_b; ct_f: the offset of each in the tile, ct_t that of the thread. */
-static void open_offsets(const Pieces *p, const Val *v, const CuMap *off)
+/* Opens a loop over the registers of v, and gives the register; ct_f: its offset in the tile, ct_t that of the
+ * thread. */
+static Str open_offsets(const Pieces *p, const Val *v, const CuMap *off)
 {
 	Cu *g = p->g;
 	cu_open(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(off));
-	cu_loop(g, "ct_b", regs_of(v));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(off, "ct_b")));
+	Str reg = cu_loop(g, "ct_b", regs_of(v));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(off, reg)));
 	cu_line(g, p->op);
+	return reg;
 }
 
 static void close_offsets(const Pieces *p)
@@ -212,13 +213,14 @@ static void fill_piece(const Pieces *p, const Val *x)
 		cu_line(g, p->op);
 		if (copies) out_printf(g->o, "if (%s) ", copies);
 		Str reg = cu_pieces(g, *x->lay, 0, &opened);
-		words_store_shared(g, p->e, piece_byte(p, cu_xor(cu_map_thread(&off), cu_map_reg(&off, reg))), cu_at(g, x, reg));
+		Str at = cu_xor(cu_map_thread(&off), cu_map_reg(&off, reg));
+		words_store_shared(g, p->e, piece_byte(p, at), cu_at(g, x, reg));
 		if (opened) cu_end(g);
 		return;
 	}
-	open_offsets(p, x, &off);
+	Str reg = open_offsets(p, x, &off);
 	out_printf(g->o, "if (%s%s%s) ", copies ? copies : "", copies ? " && " : "", in_piece(p, "ct_f"));
-	words_store_shared(g, p->e, piece_byte(p, "ct_f"), cu_at(g, x, "ct_b"));
+	words_store_shared(g, p->e, piece_byte(p, "ct_f"), cu_at(g, x, reg));
 	close_offsets(p);
 }
 
@@ -234,8 +236,8 @@ static void read_piece(const Pieces *p, const Val *r)
 		if (opened) cu_end(g);
 		return;
 	}
-	open_offsets(p, r, &off);
-	out_printf(g->o, "if (%s) %s = %s;\n", in_piece(p, "ct_f"), cu_at(g, r, "ct_b"),
+	Str reg = open_offsets(p, r, &off);
+	out_printf(g->o, "if (%s) %s = %s;\n", in_piece(p, "ct_f"), cu_at(g, r, reg),
 		words_load_piece(p->e, piece_byte(p, "ct_f")));
 	close_offsets(p);
 }
@@ -293,14 +295,14 @@ void move_take(Cu *g, const Op *op)
 	fill_piece(&p, x);
 	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&other));
-	cu_loop(g, "ct_b", regs_of(r));
+	Str reg = cu_loop(g, "ct_b", regs_of(r)), chosen = cu_at(g, index, reg);
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s;\n",
-		index->type->elem == EL_U64 ? cu_at(g, index, "ct_b") : str_fmt("(long long)%s", cu_at(g, index, "ct_b")));
+		index->type->elem == EL_U64 ? chosen : str_fmt("(long long)%s", chosen));
 	Str j = str_intern(shift ? str_fmt("((unsigned int)ct_j << %d)", shift) : "(unsigned int)ct_j");
 	out_printf(g->o, "const unsigned int ct_f = %s;\n",
-		cu_xor(cu_xor(str_intern("ct_t"), cu_map_reg(&other, "ct_b")), j));
+		cu_xor(cu_xor(str_intern("ct_t"), cu_map_reg(&other, reg)), j));
 	Str inside = str_fmt("ct_j < %lldu", (long long)type_extent(x->type, axis)), mine = in_piece(&p, "ct_f"),
-		to = cu_at(g, r, "ct_b");
+		to = cu_at(g, r, reg);
 	cu_line(g, op);
 	if (mine) {
 		out_printf(g->o, "if (%s) {\n\tif (%s) %s = %s;\n", inside, mine, to,
@@ -317,8 +319,7 @@ void move_take(Cu *g, const Op *op)
 /* ---- two tiles and one: the added coordinate is the highest register bit ---- */
 static void copy_half(Cu *g, const Op *op, const Val *to, int to_at, const Val *from, int from_at, int n)
 {
-	cu_loop(g, "ct_r", n);
-	Str t = to_at ? str_fmt("ct_r + %d", to_at) : "ct_r", f = from_at ? str_fmt("ct_r + %d", from_at) : "ct_r";
+	Str reg = cu_loop(g, "ct_r", n), t = cu_sum(reg, str_i64(to_at)), f = cu_sum(reg, str_i64(from_at));
 	cu_line(g, op);
 	out_printf(g->o, "%s = %s;\n", cu_at(g, to, t), cu_at(g, from, f));
 	cu_end(g);

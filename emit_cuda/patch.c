@@ -76,13 +76,14 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	const char *nc = x->v->constant ? "nc" : "";
 	bool alone = n == 1 && bits <= 32 && p->rows == all && r->q.nrow > 1;
 	cu_line(g, x->op);
-	if (alone) cu_each(g, "ct_i", r->q.nrow);
-	else cu_loop(g, "ct_i", r->q.nrow);
+	Str turn = str_intern("ct_i");
+	if (alone) cu_each(g, turn, r->q.nrow);
+	else turn = cu_loop(g, turn, r->q.nrow);
 	if (p->rows != all) {
 		out_printf(g->o, "if (0x%llxull >> ct_i & 1) {\n", (unsigned long long)p->rows);
 		out_in(g->o);
 	}
-	Str row = cu_times("ct_i", r->q.p.ext[r->q.row]);
+	Str row = cu_times(turn, r->q.p.ext[r->q.row]);
 	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[%s]", r->patch, cu_sum(row, str_i64(p->at + k)));
 	x->vec = p->log2;
 	if (alone) {

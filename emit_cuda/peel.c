@@ -184,7 +184,7 @@ static void print_pieces(Cu *g, Op *first, const Op *end)
 	bool some = ir_int(first, AT_LEAVES_OUT, 0);
 	Lay l = *some_row(g->fn)->lay;
 	int each = peel_piece(g->fn);
-	cu_loop(g, "ct_part", g->fn->row_regs / each);
+	if (*cu_loop(g, "ct_part", g->fn->row_regs / each) == '0') out_puts(g->o, "const int ct_part = 0;\n");
 	if (some) {
 		int sure = g->fn->row_sure > each ? g->fn->row_sure / each : 1;         /* the first begins what sums add to */
 		out_printf(g->o, "if (ct_part < %d || %s < ct_left) {\n", sure, in_body(l, str_fmt("(ct_part * %d)", each)));
@@ -261,17 +261,17 @@ static void load_all(Access *x, const char *nc)
 	Str reg[16];
 	int pieces = g->fn->row_regs >> x->vec;
 	out_printf(g->o, "ct_u32x4 ct_v[%d];\n", pieces);
-	cu_loop(g, "ct_i", pieces);
-	print_inside(x, "ct_i");
+	Str i = cu_loop(g, "ct_i", pieces);
+	print_inside(x, i);
 	cu_line(g, x->op);
-	out_printf(g->o, "ct_v[ct_i] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", nc,
+	out_printf(g->o, "ct_v[%s] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", i, nc,
 		in_body(x->l, str_intern("ct_b")));
 	cu_end(g);
 	load_end(x);
-	cu_loop(g, "ct_i", pieces);
-	out_printf(g->o, "const int ct_b = ct_i << %d;\n", x->vec);
+	i = cu_loop(g, "ct_i", pieces);
+	out_printf(g->o, "const int ct_b = %s << %d;\n", i, x->vec);
 	piece_registers(x, reg);
-	words_unpack(g, x->v->elem, 1 << x->vec, "ct_v[ct_i]", reg);
+	words_unpack(g, x->v->elem, 1 << x->vec, str_fmt("ct_v[%s]", i), reg);
 	cu_end(g);
 }
 

@@ -9,7 +9,7 @@ void peel_phase(Cu *g, const Op *op);
  * stored or combined ({pieces}). From `first` on; returns the first operation after them. */
 Op *peel_stretch(Cu *g, Op *first);
 /* cu_loop, n iterations of 2^each registers; of a peeled row those of the part. */
-void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each);
+Str peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each);
 Str peel_first(const Cu *g);                            /* the first register of the part */
 void peel_rest(Cu *g, const char *var);                 /* a loop over the others */
 void peel_stage_init(Cu *g);                            /* for thread 0 */

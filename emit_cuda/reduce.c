@@ -271,8 +271,8 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 		return;
 	}
 	Str a[MOST], b[MOST];
-	cu_loop(g, "ct_q", rows);
-	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 1)));
+	Str q = cu_loop(g, "ct_q", rows);
+	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit(q, lay_reduced_regs(*x->lay, axis, 1)));
 	for (int i = 0; i < op->nout; i++) {
 		a[i] = str_fmt("ct_a%d", i);
 		b[i] = str_fmt("ct_b%d", i);
@@ -292,7 +292,7 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 		reduce_combine(g, op, kind, op->nin, a, b, a, b);
 		cu_end(g);
 	}
-	for (int i = 0; i < op->nout; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], "ct_q"), a[i]);
+	for (int i = 0; i < op->nout; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], q), a[i]);
 	cu_end(g);
 }
 
@@ -386,9 +386,10 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 		return;
 	}
 	declare_outs(g, op);
-	cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
+	Str q = cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
+	from = cu_deposit(q, lay_reduced_regs(*x->lay, axis, 2));
 	if (op->nin == 1 && is_expression(op, kind)) {
-		Str sum = cu_at(g, op->out[0], "ct_q");
+		Str sum = cu_at(g, op->out[0], q);
 		out_printf(g->o, "%s = %s;\n", sum, cu_at(g, x, from));
 		combine_steps(g, op, kind, n, lane, doubles, sum, "");
 		cu_end(g);
@@ -408,7 +409,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 			str_fmt(bits, (unsigned)(lane[k] & (~lane[k] + 1))));
 		cu_end(g);
 	}
-	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], "ct_q"), a[i]);
+	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], q), a[i]);
 	cu_end(g);
 }
 

@@ -32,7 +32,7 @@ void cu_reached(Cu *g, const char *var, int from, int each)
 	else out_printf(g->o, "CT_UNROLL(%s, %d, ct_used) ", var, from);
 }
 
-void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
+Str peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 {
 	if (g->part && peel_row(g->fn, l)) {
 		loop_part(g, var, peel_piece(g->fn) >> each, 0);
@@ -40,8 +40,9 @@ void peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 		cu_reached(g, var, 0, each);
 		cu_open(g);
 	} else {
-		cu_loop(g, var, n);
+		return cu_loop(g, var, n);
 	}
+	return str_intern(var);
 }
 
 bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip)
@@ -55,9 +56,9 @@ Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)
 {
 	int regs = 1 << l.in[HW_REG], each = (int)skip + 1;
 	*opened = cu_opens_pieces(g, l, skip);
-	if (*opened) cu_registers(g, l, skip);
-	else if (each == regs) return str_intern("0");
-	else if (each == 1) cu_each(g, "ct_b", regs);
+	if (*opened) return cu_registers(g, l, skip);
+	if (each == regs) return str_intern("0");
+	if (each == 1) cu_each(g, "ct_b", regs);
 	else out_printf(g->o, "CT_UNROLL_BY(ct_b, %d, %d) ", regs, each);
 	return str_intern("ct_b");
 }
@@ -75,18 +76,23 @@ static bool is_once(const Cu *g, Lay l, uint32_t skip)
 	return !bits_counted(l, skip) && !g->part && regs_of_layout(g->fn, l) == 1 << l.in[HW_REG];
 }
 
-const char *cu_iteration(const Cu *g, Lay l, uint32_t skip) { return is_once(g, l, skip) ? "0" : "ct_i"; }
+const char *cu_register(const Cu *g, Lay l, uint32_t skip) { return is_once(g, l, skip) ? "0" : "ct_b"; }
 
-void cu_registers(Cu *g, Lay l, uint32_t skip)
+const char *cu_iteration(const Cu *g, Lay l, uint32_t skip)
+{
+	return is_once(g, l, skip) ? "0" : skip ? "ct_i" : "ct_b";
+}
+
+Str cu_registers(Cu *g, Lay l, uint32_t skip)
 {
 	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
 	int n = bits_counted(l, skip);
 	if (is_once(g, l, skip)) {
-		out_puts(g->o, "{\n");
-		out_in(g->o);
-		out_puts(g->o, "const int ct_b = 0;\n");
-		return;
+		cu_open(g);
+		return str_intern("0");
 	}
-	peel_loop(g, "ct_i", skip ? (int64_t)1 << n : regs_of_layout(g->fn, l), l, l.in[HW_REG] - n);
-	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit("ct_i", all & ~skip));
+	if (!skip) return peel_loop(g, "ct_b", regs_of_layout(g->fn, l), l, 0);
+	Str i = peel_loop(g, "ct_i", (int64_t)1 << n, l, l.in[HW_REG] - n);
+	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit(i, all & ~skip));
+	return str_intern("ct_b");
 }

@@ -199,33 +199,28 @@ static void put_before(const Scan *s, const Str *p, const Str *x, Str known)
 }
 
 /* A loop over the numbers that have only bits of mask. */
-static void loop_over(Cu *g, const char *var, uint32_t mask)
+static Str loop_over(Cu *g, const char *var, uint32_t mask)
 {
-	if (!(mask & (mask + 1))) {
-		cu_loop(g, var, (int64_t)mask + 1);
-		return;
-	}
-	Str counter = str_fmt("%s_", var);
-	cu_loop(g, counter, (int64_t)1 << f2_count(mask));
+	if (!(mask & (mask + 1))) return cu_loop(g, var, (int64_t)mask + 1);
+	Str counter = cu_loop(g, str_fmt("%s_", var), (int64_t)1 << f2_count(mask));
 	out_printf(g->o, "const int %s = %s;\n", var, cu_deposit(counter, mask));
+	return str_intern(var);
 }
 
 /* The same over a thread's groups: of a row over those that rows reach, each of which is a vector; over some of them,
  * where these are scanned at a time. */
-static void loop_over_groups(const Scan *s, const char *var, uint32_t mask)
+static Str loop_over_groups(const Scan *s, const char *var, uint32_t mask)
 {
 	if (s->inside) {
 		cu_head(s->g, "ct_i", 0, (int64_t)1 << s->some, true);
 		cu_open(s->g);
 		out_printf(s->g->o, "const int %s = ct_c + ct_i;\n", var);
-		return;
+		return str_intern(var);
 	}
-	if (!mask || mask != all_groups(s) || !cu_leaves_out(s->g, s->lay)) {
-		loop_over(s->g, var, mask);
-		return;
-	}
+	if (!mask || mask != all_groups(s) || !cu_leaves_out(s->g, s->lay)) return loop_over(s->g, var, mask);
 	cu_reached(s->g, var, 0, s->plan.low);
 	cu_open(s->g);
+	return str_intern(var);
 }
 
 /* The groups below bit k of the axis, of the block whose first group is `block`, get ct_o before them. */
@@ -233,8 +228,7 @@ static void put_before_block(const Scan *s, int k, Str lanes, Str block)
 {
 	Str p[MOST], o[MOST];
 	uint32_t groups = as_groups(s, bits_of(s, HW_REG, s->plan.low, k));
-	Str group = str_intern(groups ? "ct_u" : "0");
-	if (groups) loop_over(s->g, group, groups);
+	Str group = groups ? loop_over(s->g, "ct_u", groups) : str_intern("0");
 	each(s, p, "p", s->groups, cu_xor(block, group));
 	each(s, o, "o", 0, "");
 	put_before(s, p, o, comes_before(s, k, lanes, group));
@@ -247,16 +241,23 @@ static Str nth(const Scan *s, const char *var, int len)
 	return s->back ? str_fmt("%d - %s", len - 1, var) : str_intern(var);
 }
 
+/* The first register of a group. */
+static Str print_begin(const Scan *s, Str group)
+{
+	Str begin = cu_deposit(group, ~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1));
+	if (!low_bits(s) || *begin == '0') return begin;
+	out_printf(s->g->o, "const int ct_s = %s;\n", begin);
+	return str_intern("ct_s");
+}
+
 /* Results among neighbours, and their total. */
 static void scan_neighbours(const Scan *s)
 {
 	Cu *g = s->g;
 	Str t[MOST], x[MOST], y[MOST], r[MOST];
 	int low = s->plan.low, len = 1 << low;
-	loop_over_groups(s, "ct_g", all_groups(s));
-	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g",
-		~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
-	Str at = cu_xor(str_intern("ct_s"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low, false));
+	Str group = loop_over_groups(s, "ct_g", all_groups(s)), begin = print_begin(s, group);
+	Str at = cu_xor(begin, walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low, false));
 	registers(s, false, at, x);
 	registers(s, true, at, y);
 	copies(s, "x", x, t);
@@ -264,8 +265,7 @@ static void scan_neighbours(const Scan *s)
 	if (low) {
 		cu_head(g, "ct_j", 1, len, cu_inner_unroll((int64_t)1 << s->groups, len));
 		cu_open(g);
-		out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
-		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(str_intern("ct_s"), walk(s, "ct_n", HW_REG, 0, low, false)));
+		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(begin, walk(s, nth(s, "ct_j", len), HW_REG, 0, low, false)));
 		registers(s, false, "ct_r", x);
 		registers(s, true, "ct_r", y);
 		if (s->exclusive) assign(s, y, t);
@@ -275,9 +275,9 @@ static void scan_neighbours(const Scan *s)
 		cu_end(g);
 	}
 	if (low < s->plan.n) {
-		each(s, x, "t", s->groups, "ct_g");
+		each(s, x, "t", s->groups, group);
 		assign(s, x, t);
-		each(s, x, "p", s->groups, "ct_g");
+		each(s, x, "p", s->groups, group);
 		assign(s, x, s->self ? t : s->neutral[0] ? s->neutral : s->identity);
 	}
 	cu_end(g);
@@ -290,8 +290,8 @@ static void scan_groups(const Scan *s, int from, int to)
 	Str t[MOST], o[MOST], x[MOST];
 	uint32_t below = as_groups(s, bits_of(s, HW_REG, 0, to)), rest = all_groups(s) & ~below;
 	int len = 1 << (to - from);
-	loop_over(g, "ct_h", rest);
-	each(s, t, "t", s->groups, cu_xor(str_intern("ct_h"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from,
+	Str h = loop_over(g, "ct_h", rest);
+	each(s, t, "t", s->groups, cu_xor(h, walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from,
 		to, true)));
 	copies(s, "o", t, o);
 	if (!rest && len == 1 << s->groups && cu_leaves_out(g, s->lay)) {
@@ -300,14 +300,13 @@ static void scan_groups(const Scan *s, int from, int to)
 		cu_head(g, "ct_j", 1, len, cu_inner_unroll((int64_t)1 << f2_count(rest), len));
 	}
 	cu_open(g);
-	out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
-	out_printf(g->o, "const int ct_d = %s;\n", cu_xor(str_intern("ct_h"), walk(s, "ct_n", HW_REG, from, to, true)));
-	put_before_block(s, from, NULL, str_intern("ct_d"));
-	each(s, t, "t", s->groups, "ct_d");
+	Str at = cu_xor(h, walk(s, nth(s, "ct_j", len), HW_REG, from, to, true));
+	put_before_block(s, from, NULL, at);
+	each(s, t, "t", s->groups, at);
 	copies(s, "x", t, x);
 	combine(s, o, x, o, x);
 	cu_end(g);
-	each(s, t, "t", s->groups, "ct_h");
+	each(s, t, "t", s->groups, h);
 	assign(s, t, o);
 	cu_end(g);
 }
@@ -341,15 +340,15 @@ static void scan_lanes(const Scan *s, int from, int to)
 			: str_fmt("ct_m + %u", (unsigned)(below - least));
 	}
 	if (g->fn->short_rows) out_printf(g->o, "if (%s < ct_lanes) ", lane);
-	loop_over_groups(s, "ct_h", rest);
-	each(s, t, "t", s->groups, "ct_h");
+	Str h = loop_over_groups(s, "ct_h", rest);
+	each(s, t, "t", s->groups, h);
 	for (int i = 0; i < s->n; i++)
 		out_printf(g->o, "const %s ct_o%d = ct_shfl_xor_%s(%s, %s);\n", cu_type(s->e[i]), i, elem_rows[s->e[i]].name,
 			t[i], lane);
 	out_printf(g->o, "const bool ct_late = (ct_lane & %s) %s 0;\n", lane, s->back ? "==" : "!=");
 	out_puts(g->o, "if (ct_late) {\n");
 	out_in(g->o);
-	put_before_block(s, from, lower, str_intern("ct_h"));
+	put_before_block(s, from, lower, h);
 	cu_end(g);
 	each(s, x, "o", 0, "");
 	for (int i = 0; i < s->n; i++) {
@@ -412,38 +411,38 @@ static void store_totals(const Scan *s)
 	Lay l = s->plan.totals;
 	CuMap m = cu_map(l, LAY_PACKED);
 	Str t[MOST], at[MOST], who = cu_copies(l);
-	each(s, t, "t", s->groups, group_of(s, "ct_b"));
-	for (int i = 0; i < s->n; i++) at[i] = slot(s, i, cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b")));
+	uint32_t spare = lay_hwcoord(l, lay_free(l), HW_REG);
+	const char *reg = g->fn->cluster ? cluster_register(g, l) : cu_register(g, l, spare);
+	each(s, t, "t", s->groups, group_of(s, reg));
+	for (int i = 0; i < s->n; i++) at[i] = slot(s, i, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
 	if (g->fn->cluster) {
 		cluster_send(g, s->op, l, s->n, s->e, at, t);
 		return;
 	}
-	if (who) out_printf(g->o, "if (%s) {\n", who);
-	else out_puts(g->o, "{\n");
-	out_in(g->o);
-	cu_registers(g, l, lay_hwcoord(l, lay_free(l), HW_REG));
+	if (who) out_printf(g->o, "if (%s) ", who);
+	(void)!cu_registers(g, l, spare);
 	for (int i = 0; i < s->n; i++) words_store_shared(g, s->e[i], at[i], t[i]);
-	cu_end(g);
 	cu_end(g);
 	cu_sync(g);
 }
 
-/* The number of a total whose number along the axis is 0, in ct_a's row. */
-static Str first_slot(const Scan *s)
+/* The number of a total whose number along the axis is 0, in the row of a register. */
+static Str first_slot(const Scan *s, const char *reg)
 {
 	CuMap m = cu_map(s->plan.totals, LAY_PACKED);
 	int at = lay_shift(s->plan.totals, ir_axis(s->op));
 	uint32_t axis = (((uint32_t)1 << (s->plan.n - s->plan.warps)) - 1) << at;
 	for (int i = 0; i < m.nreg + m.nlane + m.nwarp; i++) m.col[i] &= ~axis;
-	return cu_xor(cu_map_thread(&m), cu_map_reg(&m, "ct_b"));
+	return cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
 }
 
-static void load_total(const Scan *s, const char *number, Str *v)
+/* first: the number of the first one. */
+static void load_total(const Scan *s, Str first, const char *number, Str *v)
 {
 	int at = lay_shift(s->plan.totals, ir_axis(s->op));
 	uint32_t col[LAY_BITS];
 	for (int k = 0; k < LAY_BITS; k++) col[k] = k + at < 32 ? (uint32_t)1 << (k + at) : 0;
-	Str index = cu_xor(str_intern("ct_a"), cu_linear(number, s->plan.n - s->plan.warps, col));
+	Str index = cu_xor(first, cu_linear(number, s->plan.n - s->plan.warps, col));
 	for (int i = 0; i < s->n; i++)
 		v[i] = s->g->fn->cluster ? cluster_received(s->e[i], slot(s, i, index))
 			: words_load_shared(s->e[i], slot(s, i, index));
@@ -456,7 +455,7 @@ static Str last_total(const Scan *s, int len)
 
 /* ct_e[u] becomes the combination of the totals before those of this warp's groups u above the first bit of warps. Of
  * warps that a call does not start nobody takes the totals: those that are there come first. */
-static void combine_totals(const Scan *s, int above)
+static void combine_totals(const Scan *s, Str first, int above)
 {
 	Cu *g = s->g;
 	Str o[MOST], e[MOST], w[MOST], x[MOST];
@@ -465,20 +464,24 @@ static void combine_totals(const Scan *s, int above)
 	for (int k = from, u = 0; k < to; k++)
 		if (s->plan.hw[k] == HW_REG)
 			col[k - from] = (uint32_t)1 << f2_count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
-	load_total(s, s->back ? last_total(s, len) : "0", w);
+	load_total(s, first, s->back ? last_total(s, len) : "0", w);
 	copies(s, "o", w, o);
 	bool few = above || (int64_t)len << f2_count((uint32_t)s->rows) <= COST_SCAN_UNROLLED;
 	out_puts(g->o, few ? "#pragma unroll\n" : "#pragma unroll 8\n");
 	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
 	out_in(g->o);
-	out_printf(g->o, "const int ct_n = %s;\n", s->back && g->fn->fewer
-		? str_fmt("(%s - ct_j) & %d", last_total(s, len), len - 1) : nth(s, "ct_j", len));
-	each(s, e, "e", above, cu_linear("ct_n", to - from, col));
-	out_printf(g->o, "if ((ct_warp & %u) == %s) {\n", (unsigned)warps, walk(s, "ct_n", HW_WARP, from, to, false));
+	Str number = nth(s, "ct_j", len);
+	if (s->back) {
+		if (g->fn->fewer) number = str_fmt("(%s - ct_j) & %d", last_total(s, len), len - 1);
+		out_printf(g->o, "const int ct_n = %s;\n", number);
+		number = str_intern("ct_n");
+	}
+	each(s, e, "e", above, cu_linear(number, to - from, col));
+	out_printf(g->o, "if ((ct_warp & %u) == %s) {\n", (unsigned)warps, walk(s, number, HW_WARP, from, to, false));
 	out_in(g->o);
 	assign(s, e, o);
 	cu_end(g);
-	load_total(s, "ct_n", w);
+	load_total(s, first, number, w);
 	copies(s, "x", w, x);
 	combine(s, o, x, o, x);
 	cu_end(g);
@@ -492,17 +495,22 @@ static void scan_warps(const Scan *s)
 	uint32_t ups = bits_of(s, HW_REG, from, to);
 	int above = f2_count(ups);
 	store_totals(s);
-	loop_over(g, "ct_b", (uint32_t)s->rows);
-	out_printf(g->o, "const unsigned int ct_a = %s;\n", first_slot(s));
-	declare(s, "e", above);
-	cu_loop(g, "ct_v", (int64_t)1 << above);
-	each(s, e, "e", above, "ct_v");
-	assign(s, e, s->neutral[0] ? s->neutral : s->identity);
-	cu_end(g);
-	combine_totals(s, above);
-	cu_loop(g, "ct_v", (int64_t)1 << above);
-	out_printf(g->o, "const int ct_d = %s;\n", cu_xor(group_of(s, "ct_b"), cu_deposit("ct_v", as_groups(s, ups))));
-	each(s, e, "e", above, "ct_v");
+	Str reg = loop_over(g, "ct_b", (uint32_t)s->rows), first = first_slot(s, reg);
+	if (strcmp(first, "0")) {
+		out_printf(g->o, "const unsigned int ct_a = %s;\n", first);
+		first = str_intern("ct_a");
+	}
+	const Str *none = s->neutral[0] ? s->neutral : s->identity;
+	if (!above) copies(s, "e", none, e);
+	else declare(s, "e", above);
+	for (int i = 0; above && i < s->n; i++) {
+		each(s, e, "e", above, "ct_v");
+		cu_each(g, "ct_v", (int64_t)1 << above);
+		out_printf(g->o, "%s = %s;\n", e[i], none[i]);
+	}
+	combine_totals(s, first, above);
+	Str v = cu_loop(g, "ct_v", (int64_t)1 << above);
+	each(s, e, "e", above, v);
 	copies(s, "o", e, o);
 	if (!s->neutral[0]) {
 		out_printf(g->o, "if ((ct_warp & %u) != %s", (unsigned)bits_of(s, HW_WARP, from, to),
@@ -511,7 +519,7 @@ static void scan_warps(const Scan *s)
 		out_puts(g->o, ") {\n");
 		out_in(g->o);
 	}
-	put_before_block(s, from, NULL, str_intern("ct_d"));
+	put_before_block(s, from, NULL, cu_xor(group_of(s, reg), cu_deposit(v, as_groups(s, ups))));
 	if (!s->neutral[0]) cu_end(g);
 	cu_end(g);
 	cu_end(g);
@@ -531,13 +539,11 @@ static void scan_apply(const Scan *s)
 	Cu *g = s->g;
 	Str p[MOST], y[MOST], z[MOST];
 	int low = s->plan.low, len = 1 << low;
-	Str any = comes_before(s, s->plan.n, NULL, str_intern("ct_g"));
-	loop_over_groups(s, "ct_g", all_groups(s));
-	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit("ct_g",
-		~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1)));
-	each(s, p, "p", s->groups, "ct_g");
+	Str group = loop_over_groups(s, "ct_g", all_groups(s)), begin = print_begin(s, group);
+	Str any = comes_before(s, s->plan.n, NULL, group);
+	each(s, p, "p", s->groups, group);
 	if (s->self) {
-		registers(s, true, "ct_s", y);
+		registers(s, true, begin, y);
 		assign(s, y, p);
 		cu_end(g);
 		return;
@@ -548,15 +554,14 @@ static void scan_apply(const Scan *s)
 		out_in(g->o);
 	}
 	if (s->exclusive) {
-		registers(s, true, cu_xor(str_intern("ct_s"), walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low,
+		registers(s, true, cu_xor(begin, walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low,
 			false)), y);
 		assign(s, y, p);
 	}
 	if (!s->exclusive || low) {
 		cu_head(g, "ct_j", s->exclusive, len, cu_inner_unroll((int64_t)1 << s->groups, len));
 		cu_open(g);
-		out_printf(g->o, "const int ct_n = %s;\n", nth(s, "ct_j", len));
-		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(str_intern("ct_s"), walk(s, "ct_n", HW_REG, 0, low, false)));
+		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(begin, walk(s, nth(s, "ct_j", len), HW_REG, 0, low, false)));
 		registers(s, true, "ct_r", y);
 		copies(s, "z", y, z);
 		combine(s, z, p, p, z);

@@ -12,6 +12,7 @@ typedef struct Elements {
 	const Val *like;        /* the value that says how many */
 	int mask;               /* its operand; 0: none */
 	Str reg;                /* this one */
+	Str first_reg;          /* the first one of the vector */
 	Lay l;
 	ElementsPlan p;
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first */
@@ -72,7 +73,7 @@ static void print_place(const Elements *x)
 		}
 	}
 	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", value_at(x, x->mask, x->reg));
-	if (x->run.log2 && !x->p.vec) out_printf(ok, "%s!ct_gone[ct_b]", n++ ? " && " : "");
+	if (x->run.log2 && !x->p.vec) out_printf(ok, "%s!ct_gone[%s]", n++ ? " && " : "", x->reg);
 	if (x->swaps && x->copies) out_printf(ok, "%s%s", n++ ? " && " : "", x->copies);
 	out_printf(g->o, "const int ct_ok = %s;\n", n ? ok->p : "1");
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v && x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
@@ -154,11 +155,11 @@ static uint32_t piece_mask(const Elements *x) { return piece_bits(x->p.bit, x->p
 
 static Str piece_register(const Elements *x, int k)
 {
-	return cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)piece_reg(x->p.bit, x->p.vec, (uint32_t)k)));
+	return cu_xor(x->first_reg, str_fmt("%u", (unsigned)piece_reg(x->p.bit, x->p.vec, (uint32_t)k)));
 }
 
-/* ct_i<a>: where the vector at register ct_b begins; ct_a: its address; ct_in: whether it is accessed at once. ct_some:
- * whether some of its elements may be accessed, one by one. */
+/* ct_i<a>: where the vector at register x->first_reg begins; ct_a: its address; ct_in: whether it is accessed at once.
+ * ct_some: whether some of its elements may be accessed, one by one. */
 static void print_piece_place(const Elements *x)
 {
 	Cu *g = x->g;
@@ -172,8 +173,9 @@ static void print_piece_place(const Elements *x)
 	}
 	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", value_at(x, x->mask, piece_register(x, k)));
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
-	out_printf(g->o, "const int ct_some = %s%sct_i%d > %d && ct_i%d < %s;\n", x->run.log2 ? "!ct_gone[ct_b] && " : "",
-		row->p ? row->p : "", f, -n, f, x->v->ext[f]);
+	Str there = x->run.log2 ? str_fmt("!ct_gone[%s] && ", x->first_reg) : "";
+	out_printf(g->o, "const int ct_some = %s%sct_i%d > %d && ct_i%d < %s;\n", there, row->p ? row->p : "", f, -n, f,
+		x->v->ext[f]);
 	out_printf(g->o, "const int ct_in = ct_some && ct_i%d >= 0 && ct_i%d <= %s - %d%s && ((unsigned long "
 		"long)ct_a & %d) == 0;\n", f, f, x->v->ext[f], n, all->p ? all->p : "", (elem_bytes(x->e) << x->p.vec) - 1);
 	out_free(row);
@@ -214,10 +216,10 @@ static void print_vectors(Elements *x, uint32_t spare)
 		out_in(g->o);
 		out_printf(g->o, "%s ct_v[%d];\n", words_type(elem_bytes(x->e) << x->p.vec), regs_of(x->like) >> x->p.vec);
 	}
-	cu_registers(g, x->l, skip);
+	x->reg = x->first_reg = cu_registers(g, x->l, skip);
 	print_piece(x, word);
 	cu_end(g);
-	cu_registers(g, x->l, skip);
+	x->reg = x->first_reg = cu_registers(g, x->l, skip);
 	if (load) {
 		for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = value_at(x, -1, piece_register(x, k));
 		words_unpack(g, x->e, 1 << x->p.vec, word, reg);
@@ -225,8 +227,8 @@ static void print_vectors(Elements *x, uint32_t spare)
 	print_piece_place(x);
 	out_puts(g->o, "if (ct_some && !ct_in) {\n");
 	out_in(g->o);
-	cu_loop(g, "ct_j", (int64_t)1 << x->p.vec);
-	out_printf(g->o, "const int ct_e = ct_b ^ %s;\n", cu_deposit("ct_j", piece_mask(x)));
+	Str j = cu_loop(g, "ct_j", (int64_t)1 << x->p.vec);
+	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->first_reg, cu_deposit(j, piece_mask(x))));
 	x->reg = str_intern("ct_e");
 	print_place(x);
 	print_element(x);
@@ -262,11 +264,11 @@ static void print_combined(const Elements *x, uint32_t spare)
 	cu_head(g, "ct_r", 0, n, true);
 	out_printf(g->o, "ct_s[ct_r] = %s;\n", cu_at(g, ir_in(x->op, x->first), str_intern("ct_r")));
 	out_printf(g->o, "int ct_gone[%d] = { 0 };\n", n);
-	cu_registers(g, x->l, x->run.bits | piece_mask(x) | spare);
+	Str first = cu_registers(g, x->l, x->run.bits | piece_mask(x) | spare);
 	cu_head(g, "ct_k", 0, runs - 1, true);
 	cu_open(g);
-	out_printf(g->o, "const int ct_e = ct_b ^ %s, ct_n = ct_b ^ %s;\n", cu_deposit("ct_k", x->run.bits),
-		cu_deposit("(ct_k + 1)", x->run.bits));
+	out_printf(g->o, "const int ct_e = %s, ct_n = %s;\n", cu_xor(first, cu_deposit("ct_k", x->run.bits)),
+		cu_xor(first, cu_deposit("(ct_k + 1)", x->run.bits)));
 	out_printf(g->o, "ct_gone[ct_e] = %s;\n", same_place(x));
 	for (int k = 0; k < 1 << x->p.vec; k++) {
 		Str from = str_intern("ct_s[ct_e]"), to = str_intern("ct_s[ct_n]");
@@ -285,10 +287,11 @@ static bool writes(const Op *op)
 }
 
 /* inside: a block is open already. */
-static void print_each(const Elements *x, int n, uint32_t spare, bool inside)
+static void print_each(Elements *x, int n, uint32_t spare, bool inside)
 {
 	Cu *g = x->g;
-	if (n > 1) cu_registers(g, x->l, spare);
+	x->reg = str_intern("0");
+	if (n > 1) x->reg = cu_registers(g, x->l, spare);
 	else if (!inside) cu_open(g);
 	print_place(x);
 	print_element(x);
@@ -365,7 +368,8 @@ static void print_call(Elements *x, uint32_t spare)
 	g->opt = opt;
 	g->o = o;
 	g->ntemp = ntemp;
-	out_printf(o, "%s(%s);\n", tilefn_of(op_rows[x->op->code].name, view.elem, x->like->type, out_take(text)), c.args->p);
+	Str name = tilefn_of(op_rows[x->op->code].name, view.elem, x->like->type, out_take(text));
+	out_printf(o, "%s(%s);\n", name, c.args->p);
 	out_free(c.params);
 	out_free(c.args);
 }
@@ -396,7 +400,6 @@ void memory_elements(Cu *g, const Op *op)
 	uint32_t spare = once && tile ? lay_hwcoord(*x.like->lay, lay_free(*x.like->lay), HW_REG) : 0;
 	x.l = tile ? *x.like->lay : lay_unit(0);
 	x.p = elements_plan(op, x.like);
-	x.reg = str_intern("ct_b");
 	x.run = elements_run(op);
 	bool called = has_function(&x);
 	if (!called) cu_say(g, op);

@@ -14,15 +14,16 @@ typedef struct Slide {
 	SlidePlan p;
 	const int64_t *from;    /* of each result: its element i is element i + from */
 	uint32_t low;           /* the registers' bits within a vector */
+	Str reg;                /* the first register of a vector */
 } Slide;
 
-/* Register ct_b, its bits within the vector set to `low`. */
+/* The register, its bits within the vector set to `low`. */
 static Str in_piece(const Slide *s, int low)
 {
 	uint32_t reg = 0;
 	for (int i = 0; i < s->p.lows; i++)
 		if (low >> i & 1) reg |= (uint32_t)1 << s->p.low[i];
-	return cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)reg));
+	return cu_xor(s->reg, str_fmt("%u", (unsigned)reg));
 }
 
 static bool is_wanted(const Slide *s, int carry, int low, int k)
@@ -47,7 +48,7 @@ static Str next_turn(const Slide *s, int carry, int low)
 	if (!s->p.highs) return fill;
 	int ends = (1 << s->p.highs) - 1, all = regs_of(s->x) - 1;
 	Str at = str_fmt("(%s %s %d) & %d", in_piece(s, low), carry > 0 ? "+" : "-", 1 << s->p.high, all);
-	return str_fmt("((%s & %d) == %d ? %s : %s)", cu_shifted("ct_b", s->p.high), ends, carry > 0 ? ends : 0, fill,
+	return str_fmt("((%s & %d) == %d ? %s : %s)", cu_shifted(s->reg, s->p.high), ends, carry > 0 ? ends : 0, fill,
 		cu_at(s->g, s->x, at));
 }
 
@@ -56,7 +57,7 @@ static void print_from_lane(Slide *s, int carry, int low)
 	Cu *g = s->g;
 	Elem e = s->x->type->elem;
 	int count = 1 << s->p.lanes;
-	cu_registers(g, *s->x->lay, s->low);
+	s->reg = cu_registers(g, *s->x->lay, s->low);
 	Str own = cu_at(g, s->x, in_piece(s, low)), next = next_turn(s, carry, low);
 	Str asked = carry > 0 ? str_fmt("ct_l < %d", carry) : str_fmt("ct_l >= %d", count + carry);
 	Str sent = s->p.lanes ? str_fmt("%s ? %s : %s", asked, next, own) : next;
@@ -85,7 +86,7 @@ static void print_carry(Slide *s, int carry)
 			print_from_lane(s, carry, low);
 			continue;
 		}
-		cu_registers(s->g, *s->x->lay, s->low);
+		s->reg = cu_registers(s->g, *s->x->lay, s->low);
 		cu_line(s->g, s->op);
 		put(s, 0, low, cu_at(s->g, s->x, in_piece(s, low)));
 		cu_end(s->g);

@@ -50,9 +50,8 @@ static void make_keys(const Sort *s)
 	if (p->index) out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
 	Str whole = p->sign ? is_whole(g->fn) : NULL;
 	if (whole) out_printf(g->o, "const bool ct_all = %s;\n", whole);
-	cu_loop(g, "ct_b", p->regs);
+	Str reg = cu_loop(g, "ct_b", p->regs), v = cu_at(g, x, reg);
 	cu_line(g, s->op);
-	Str v = cu_at(g, x, "ct_b");
 	if (whole) {
 		out_printf(g->o, "const %s ct_x = ct_all || !ct_isnan_%s(%s) ? %s : %s;\n", cu_type(e), name, v, v,
 			cu_num(e, num_float(p->down ? -INFINITY : INFINITY)));
@@ -61,11 +60,11 @@ static void make_keys(const Sort *s)
 	Str down = str_intern(p->down ? "true" : "false"), low = NULL;
 	Str bits = elem_is_any_float(e) ? str_fmt("ct_key_%s(%s, %s, %s)", name, v, down,
 		s->op->code == OP_TOPK ? "true" : "false") : str_fmt("ct_key_%s(%s, %s)", name, v, down);
-	if (p->index) low = cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b"));
+	if (p->index) low = cu_xor(str_intern("ct_t"), cu_map_reg(&off, reg));
 	if (p->sign) low = str_fmt("%s << 1 | ct_key_sign_%s(%s)", low, name, v);
-	if (p->words == 4) out_printf(g->o, "ct_k[ct_b].hi = %s;\nct_k[ct_b].lo = %s;\n", bits, low);
-	else if (p->index) out_printf(g->o, "ct_k[ct_b] = (%s)%s << %d | %s;\n", type, bits, p->low, low);
-	else out_printf(g->o, "ct_k[ct_b] = %s;\n", bits);
+	if (p->words == 4) out_printf(g->o, "ct_k[%s].hi = %s;\nct_k[%s].lo = %s;\n", reg, bits, reg, low);
+	else if (p->index) out_printf(g->o, "ct_k[%s] = (%s)%s << %d | %s;\n", reg, type, bits, p->low, low);
+	else out_printf(g->o, "ct_k[%s] = %s;\n", reg, bits);
 	cu_end(g);
 }
 
@@ -76,16 +75,16 @@ static void take_values(const Sort *s)
 	const Op *op = s->op;
 	Elem e = op->out[0]->type->elem;
 	const char *down = p->down ? "true" : "false";
-	Str high = str_intern(p->words == 4 ? "ct_k[ct_b].hi" : "ct_k[ct_b]");
-	Str low = str_intern(p->words == 4 ? "ct_k[ct_b].lo" : "ct_k[ct_b]");
+	Str reg = cu_loop(g, "ct_b", p->regs);
+	Str high = str_fmt(p->words == 4 ? "ct_k[%s].hi" : "ct_k[%s]", reg);
+	Str low = str_fmt(p->words == 4 ? "ct_k[%s].lo" : "ct_k[%s]", reg);
 	if (p->low && p->words < 4) high = str_fmt("%s >> %d", high, p->low);
-	cu_loop(g, "ct_b", p->regs);
 	cu_line(g, op);
 	if (p->words == 2 && elem_bytes(e) <= 4) high = str_fmt("(unsigned int)(%s)", high);
 	Str value = p->sign ? str_fmt("ct_unkey_%s(%s, %s, %s & 1)", elem_rows[e].name, high, down, low)
 		: str_fmt("ct_unkey_%s(%s, %s)", elem_rows[e].name, high, down);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[0], "ct_b"), value);
-	if (op->nout > 1) out_printf(g->o, "%s = (int)(%s >> %d) & %lld;\n", cu_at(g, op->out[1], "ct_b"), low, p->sign,
+	out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[0], reg), value);
+	if (op->nout > 1) out_printf(g->o, "%s = (int)(%s >> %d) & %lld;\n", cu_at(g, op->out[1], reg), low, p->sign,
 		(long long)type_extent(op->out[0]->type, ir_axis(op)) - 1);
 	cu_end(g);
 }
@@ -219,7 +218,7 @@ void sort_histogram(Cu *g, const Op *op)
 	const Val *x = ir_in(op, 0), *r = op->out[0];
 	int64_t bins = piece_elems(r->type), rounds = type_size(r->type) / bins, slot = ir_int(op, AT_SLOT, 0);
 	CuMap off = cu_map(*r->lay, LAY_PACKED);
-	Str copies = cu_copies(*x->lay), v = cu_at(g, x, "ct_b");
+	Str copies = cu_copies(*x->lay);
 	int threads = g->fn->warps * 32;
 	cu_val(g, r)->name = cu_name(g, r);
 	cu_say(g, op);
@@ -230,7 +229,7 @@ void sort_histogram(Cu *g, const Op *op)
 	out_printf(g->o, "for (unsigned int ct_i = %s; ct_i < %lldu; ct_i += %du) *(int *)%s = 0;\n", cu_thread(g),
 		(long long)bins, threads, words_shared(words_offset(slot, str_intern("ct_i"), 4)));
 	cu_sync(g);
-	cu_registers(g, *x->lay, lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG));
+	Str v = cu_at(g, x, cu_registers(g, *x->lay, lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG)));
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s%s - ct_k * %lldu;\n",
 		elem_is_signed(x->type->elem) ? "(long long)" : "", v, (long long)bins);
 	cu_line(g, op);
@@ -239,11 +238,11 @@ void sort_histogram(Cu *g, const Op *op)
 	cu_end(g);
 	cu_sync(g);
 	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	cu_loop(g, "ct_b", regs_of(r));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, "ct_b")));
+	Str reg = cu_loop(g, "ct_b", regs_of(r));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, reg)));
 	if (rounds > 1) out_printf(g->o, "if (ct_f / %lldu == ct_k) ", (long long)bins);
 	Str at = words_offset(slot, str_fmt("ct_f %% %lldu", (long long)bins), 4);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, "ct_b"), rounds > 1 ? words_load_piece(EL_I32, at)
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), rounds > 1 ? words_load_piece(EL_I32, at)
 		: str_fmt("*(const int *)%s", words_shared(at)));
 	cu_end(g);
 	cu_end(g);

@@ -184,11 +184,11 @@ void words_opaque(Cu *g, const Op *op)
 	uint32_t mask = 0;
 	for (int run = lay_run(*r->lay, axis, bit); n < run && n < most; n++) mask |= (uint32_t)1 << bit[n];
 	if (g->part == PART_END) n = 0, mask = 0;
-	cu_registers(g, *r->lay, mask);
+	Str first = cu_registers(g, *r->lay, mask);
 	for (int k = 0; k < 1 << n; k++) {
 		uint32_t add = 0;
 		for (int i = 0; i < n; i++) add |= (uint32_t)(k >> i & 1) << bit[i];
-		Str at = cu_xor(str_intern("ct_b"), str_fmt("%u", (unsigned)add));
+		Str at = cu_xor(first, str_fmt("%u", (unsigned)add));
 		from[k] = cu_at(g, x, at);
 		to[k] = cu_at(g, r, at);
 	}
