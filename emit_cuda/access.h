@@ -29,6 +29,8 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	Ways ways;
 	Str reg;                        /* the register, or the first of the vector, that is being printed */
 	Str held;                       /* next.c: the array that vectors are loaded to, instead of registers */
+	Str patch;                      /* patch.c: the array that overlapping loads read their tiles from */
+	void (*body)(struct Access *x); /* and what fills it, where access_thread is printed; NULL: access_ways */
 	bool begins;                    /* it is one with which a vector begins */
 	bool words;                     /* vectors are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;
@@ -81,7 +83,7 @@ void access_ways(Access *x);                    /* of the tile, where access_ori
 /* tilefn.c: the access as a call of a function; false: it is printed where it stands. */
 bool tilefn_print(Access *x);
 /* One more argument, and the parameter that takes it; the name of the function of this text, which begins with its
- * parameters: equal texts are one function. */
+ * parameters: equal texts are one function. t: the tile's type, which the name has; NULL: it has none. */
 typedef struct TileCall { Out *params, *args; } TileCall;
 void __attribute__((format(printf, 3, 4))) tilefn_add(TileCall *c, Str arg, const char *param, ...);
 Str tilefn_of(Str what, Elem e, const Type *t, Str text);

@@ -40,6 +40,7 @@ typedef struct CuVal {
 	const Val *as;          /* next.c: of a loop's counter, its constant value in the first iteration; NULL: none */
 	int group;              /* loop in which it is computed; 0: none */
 	bool inside;            /* used in that loop only */
+	bool unread;            /* numbers of elements that only comparisons use which print them themselves */
 	bool declared;          /* before it is computed, part by part (peel.c) */
 } CuVal;
 
@@ -169,6 +170,7 @@ void elem_begin(Cu *g);                                 /* which of them share a
 Op *elem_group(Cu *g, Op *first, const Op *limit);
 void elem_print_late(Cu *g, Str reg);                   /* the chunk that begins there */
 void elem_scalar(Cu *g, const Op *op);
+bool elem_is_name(Cu *g, const Op *op);                   /* Has its result no text of its own where it is computed? */
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 
 /* random.c: random numbers whose offsets let a thread draw four at once */

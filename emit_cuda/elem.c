@@ -30,6 +30,44 @@ static void find_user(void *user, Op *op)
 	for (int i = 0; i < op->nin; i++) ((const Op **)user)[ir_in(op, i)->id] = op;
 }
 
+/* Does the comparison say the numbers of elements that are its first operand, instead of reading them? */
+static bool says_numbers(Cu *g, const Op *op)
+{
+	if (op->nin != 2 || g->rotated || !op_has(op, OPF_ELEMWISE)) return false;
+	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
+	if (!x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32 || regs_of(op->out[0]) == 1
+		|| !cu_val(g, y)->splat)
+		return false;
+	bool peels = peel_row(g->fn, *x->lay);
+	if (!peels && !lay_adds(*x->lay, LAY_PACKED)) return false;
+	bool whole = ir_int(op, AT_VEC, 1) > 1;         /* of_piece */
+	switch (op->code) {
+	case OP_EQ: case OP_NE: return true;
+	case OP_LT: case OP_GE: return !whole && (!peels || cut_is_length(g->fn, y));
+	case OP_LE: case OP_GT: return !whole && !peels;
+	default: return false;
+	}
+}
+
+static void find_read(void *ctx, Op *op)
+{
+	Cu *g = ctx;
+	for (int i = 0; i < op->nin; i++)
+		if (i || !says_numbers(g, op)) cu_val(g, ir_in(op, i))->unread = false;
+}
+
+static void find_numbers(void *ctx, Op *op)
+{
+	if (op->code == OP_IOTA) cu_val(ctx, op->out[0])->unread = true;
+}
+
+/* Numbers in rotated rows are read: where an element lies is no sum. */
+static void find_rotated(void *found, Op *op)
+{
+	*(bool *)found |= op->code == OP_PHASE && ir_int(op, AT_ROWS, ROWS_ROTATED) == ROWS_ROTATED
+		&& ir_int(op, AT_NUMBER, 0);
+}
+
 void elem_begin(Cu *g)
 {
 	g->user = NEW_ARRAY(A_TMP, const Op *, g->nval);
@@ -40,9 +78,20 @@ void elem_begin(Cu *g)
 		g->val[i].splat = l.splat[i];
 		g->val[i].inside = l.inside[i];
 	}
+	bool rotated = false;
+	ir_walk(g->fn->body, find_rotated, &rotated);
+	if (rotated) return;
+	ir_walk(g->fn->body, find_numbers, g);
+	ir_walk(g->fn->body, find_read, g);
 }
 
-static bool is_printed(Cu *g, const Op *op) { return !cu_val(g, op->out[0])->splat && !op_renames(op); }
+bool elem_is_name(Cu *g, const Op *op)
+{
+	const CuVal *v = cu_val(g, op->out[0]);
+	return v->splat || v->unread || op_renames(op);
+}
+
+static bool is_printed(Cu *g, const Op *op) { return !elem_is_name(g, op); }
 
 static bool same_line(Span a, Span b)
 {
@@ -82,24 +131,19 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 }
 
 /* An element's number compared with a scalar: with what the thread's part leaves of the scalar, so that a register
- * costs one instruction. NULL: another comparison. */
+ * costs one instruction. */
 static Str compared_text(Cu *g, const Op *op, const char *reg)
 {
 	static const struct { OpCode code; const char *sign; bool negated; } signs[] = {
 		{ OP_LT, "<", false }, { OP_LE, "<=", false }, { OP_GT, "<=", true }, { OP_GE, "<", true }
 	};
 	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
-	if (g->rotated || regs_of(op->out[0]) == 1 || !x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32
-		|| !cu_val(g, y)->splat) return NULL;
 	if (peel_row(g->fn, *x->lay)) {
 		if (op->code == OP_EQ || op->code == OP_NE)
 			return peel_equals(g, *x->lay, reg, cu_val(g, y)->name, op->code == OP_EQ ? "==" : "!=");
-		bool length = (op->code == OP_LT || op->code == OP_GE) && cut_is_length(g->fn, y);
-		return length ? str_fmt("(unsigned char)%s%s", op->code == OP_GE ? "!" : "", peel_below_length(g, *x->lay, reg))
-			: NULL;
+		return str_fmt("(unsigned char)%s%s", op->code == OP_GE ? "!" : "", peel_below_length(g, *x->lay, reg));
 	}
 	CuMap m = cu_map_row(g, *x->lay, LAY_PACKED);
-	if (!lay_adds(*x->lay, LAY_PACKED)) return NULL;
 	bool row = holds_row(g->fn, *x->lay), shifts = g->shifted && row,
 		sure = g->fn->row_sure && row && cut_is_length(g->fn, y);
 	int i = 0;
@@ -109,8 +153,7 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 		return str_fmt("(unsigned char)(%s %s (unsigned int)%s - (unsigned int)%s%s)",
 			cu_map_reg(&m, str_fmt("(unsigned int)%s", reg)),
 			op->code == OP_EQ ? "==" : "!=", cu_val(g, y)->name, thread, shifts ? " + (unsigned int)ct_phase" : "");
-	while (i < 4 && op->code != signs[i].code) i++;
-	if (i == 4) return NULL;
+	while (op->code != signs[i].code) i++;
 	Out *o = out_new();
 	out_printf(o, "(unsigned char)%s(", signs[i].negated ? "!" : "");
 	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
@@ -152,13 +195,12 @@ static Str point_text(Cu *g, const Op *op, const char *reg)
 		return cu_pulled(g, ir_in(op, 0), c, reg);
 	default: break;
 	}
-	bool pieces = false;
+	if (says_numbers(g, op)) return compared_text(g, op, reg);
 	for (int i = 0; i < op->nin && i < 4; i++) {
 		arg[i] = cu_at(g, ir_in(op, i), reg);
 		Str piece = of_piece(op, i, arg[i]);
-		if (piece) arg[i] = piece, pieces = true;
+		if (piece) arg[i] = piece;
 	}
-	if (op->nin == 2 && !pieces && compared_text(g, op, reg)) return compared_text(g, op, reg);
 	return elem_text(g, op, arg);
 }
 
@@ -181,6 +223,7 @@ static bool name_only(Cu *g, const Op *op)
 		else r->name = cu_scalar(g, ir_in(op, 0));
 		return true;
 	}
+	if (r->unread) return true;
 	if (!op_renames(op)) return false;
 	CuVal *x = cu_val(g, ir_in(op, 0));
 	r->name = x->name;
@@ -225,12 +268,11 @@ static void print_pairs(Cu *g, const Op *op)
 
 static void print_point(Cu *g, const Op *op, bool many, Str x)
 {
-	CuVal *v = cu_val(g, op->out[0]);
-	if (v->splat || op_renames(op)) return;
+	const Val *r = op->out[0];
 	cu_line(g, op);
-	if (v->inside || !many)
-		out_printf(g->o, "%s%s = %s;%s\n", cu_const(op->out[0]->type->elem), v->name, x, cu_said(g, op->out[0]));
-	else out_printf(g->o, "%s[ct_r] = %s;\n", v->name, x);
+	if (cu_val(g, r)->inside || !many)
+		out_printf(g->o, "%s%s = %s;%s\n", cu_const(r->type->elem), cu_scalar(g, r), x, cu_said(g, r));
+	else out_printf(g->o, "%s[ct_r] = %s;\n", cu_scalar(g, r), x);
 }
 
 static void print_each(Cu *g, Op *first, const Op *end, int n)
@@ -309,9 +351,9 @@ static void print_part(Cu *g, const CuChunks *c, bool all)
 	const Op *select = c->pick.select;
 	print_registers(g, "", c->each);
 	for (Op *op = c->first; op != c->end; op = op->next) {
-		const CuVal *v = cu_val(g, op->out[0]);
-		bool made = all ? !v->inside && !c->pick.made[op->out[0]->id] : select && is_picked(&c->pick, op);
-		if (v->splat || op_renames(op) || made) continue;
+		bool made = all ? !cu_val(g, op->out[0])->inside && !c->pick.made[op->out[0]->id]
+			: select && is_picked(&c->pick, op);
+		if (!is_printed(g, op) || made) continue;
 		print_point(g, op, true, op == select && !all ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
 	}
 	if (c->next.sum) reduce_register(g, c->next.sum, "ct_r");
@@ -348,8 +390,9 @@ static bool *needed_once(const Cu *g, const CuChunks *c)
 }
 
 /* Has each register of its result what the same register of its operands has, whichever it is? */
-static bool is_of_register(const Op *op)
+static bool is_of_register(Cu *g, const Op *op)
 {
+	if (says_numbers(g, op)) return false;
 	switch (op->code) {
 	case OP_IOTA: case OP_LITERAL: case OP_CONVERT_REGS: return false;
 	case OP_BROADCAST: return regs_of(ir_in(op, 0)) == 1;
@@ -369,12 +412,12 @@ static Str is_here_text(Cu *g, const Pick *p)
 /* Of few registers: what one element alone needs is not made in turn for each register that some thread of the warp has
  * it in, as in short rows, of which a warp has many, but once, of what a thread takes from its own register. NULL: by
  * registers. */
-static const bool *made_once(const Cu *g, const CuChunks *c)
+static const bool *made_once(Cu *g, const CuChunks *c)
 {
 	if (!c->pick.select || c->each != 1 || c->pick.from || g->part) return NULL;
 	const bool *needed = needed_once(g, c);
 	for (const Op *op = c->first; op != c->end; op = op->next)
-		if (needed[op->out[0]->id] && !is_of_register(op)) return NULL;
+		if (needed[op->out[0]->id] && !is_of_register(g, op)) return NULL;
 	return needed;
 }
 

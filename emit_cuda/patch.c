@@ -14,8 +14,7 @@ typedef struct Reader {
 	Access x;
 	PatchPlan q;
 	bool checks;            /* what is outside is not read */
-	Str patch;              /* the array that holds it: rows one after the other */
-} Reader;
+} Reader;               /* x.patch holds the rows one after the other */
 
 /* ---- reading it ---- */
 static Str number(int64_t n) { return n < 0 ? str_fmt("(%lld)", (long long)n) : str_i64(n); }
@@ -84,7 +83,7 @@ static void read_piece(Reader *r, const PatchPiece *p)
 		out_in(g->o);
 	}
 	Str row = cu_times(turn, r->q.p.ext[r->q.row]);
-	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[%s]", r->patch, cu_sum(row, str_i64(p->at + k)));
+	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[%s]", x->patch, cu_sum(row, str_i64(p->at + k)));
 	x->vec = p->log2;
 	if (alone) {
 		Str word = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, address(r, p->at), ok, access_pad(x))
@@ -206,23 +205,39 @@ static void read_patch(Reader *r, int log2)
 	cu_end(g);
 }
 
+static void fill_patch(Access *x)
+{
+	Reader *r = (Reader *)x;        /* its first member */
+	read_patch(r, r->q.vec);
+}
+
 /* ---- the tiles ---- */
 static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 {
 	Cu *g = r->x.g;
 	Str place = str_intern("0");
 	int size = 1, at = 0;
+	int64_t col[LAY_BITS] = { 0 };  /* of the bits of a register's number */
 	int rowsize = r->q.p.ext[r->q.row];
 	/* it holds rows one after the other, whichever axis they are of */
 	for (int a = r->q.p.rank - 1; a >= 0; a--) {
 		int step = a == r->q.row ? 1 : size * rowsize;
 		if (a != r->q.row) size *= r->q.p.ext[a];
 		at += (int)(offsets[a] - r->q.p.lo[a]) * step;
-		Str c = cu_map_reg(&r->x.map[a], "ct_r");
+		const CuMap *m = &r->x.map[a];
+		for (int i = 0; i < m->nreg; i++) col[i] += (int64_t)m->col[i] * step;
+		Str c = cu_map_reg(m, "ct_r");
 		place = cu_sum(place, cu_times(c, step));
 	}
+	bool run = regs_of(v) > 1;
+	for (int i = 0; i < r->x.l.in[HW_REG]; i++) run &= col[i] == 1ll << i;
+	if (run) {      /* the patch has its registers as they are */
+		cu_val(g, v)->name = at ? str_fmt("(%s + %d)", r->x.patch, at) : r->x.patch;
+		return;
+	}
+	cu_val(g, v)->name = cu_name(g, v);
 	cu_fill(g, v);
-	out_printf(g->o, "%s = %s[%s];%s\n", cu_at(g, v, "ct_r"), r->patch, cu_sum(place, str_i64(at)), cu_said(g, v));
+	out_printf(g->o, "%s = %s[%s];%s\n", cu_at(g, v, "ct_r"), r->x.patch, cu_sum(place, str_i64(at)), cu_said(g, v));
 }
 
 void patch_loads(Cu *g, const Op *op)
@@ -234,15 +249,18 @@ void patch_loads(Cu *g, const Op *op)
 	access_open(x, g, op, op->out[0], false);
 	x->rotated_axis = -1;
 	for (int a = 0; a < x->rank; a++) x->low[a] |= r.q.p.lo[a] < 0;
-	for (int k = 0; k < op->nout; k++) cu_val(g, op->out[k])->name = cu_name(g, op->out[k]);
-	cu_say(g, op);
-	r.patch = cu_fresh(g, "x");
-	out_printf(g->o, "%s %s[%d];\n{\n", cu_type(x->v->elem), r.patch, size);
-	out_in(g->o);
-	access_origin(x);
-	access_thread(x);
+	Str patch = x->patch = cu_fresh(g, "x");
+	x->body = fill_patch;
+	out_printf(g->o, "%s %s[%d];        /* %s of %d places */\n", cu_type(x->v->elem), patch, size,
+		type_text(op->out[0]->type), op->nout);
 	x->pad = words_pad(g, x->v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
-	read_patch(&r, r.q.vec);
-	cu_end(g);
+	if (!tilefn_print(x)) {
+		cu_open(g);
+		access_origin(x);
+		access_thread(x);
+		fill_patch(x);
+		cu_end(g);
+	}
+	x->patch = patch;
 	for (int k = 0; k < op->nout; k++) print_tile(&r, op->out[k], off + k * x->rank);
 }

@@ -89,10 +89,7 @@ static void print_numbers(Cu *g, bool after_wait)
 }
 
 /* ---- parts ---- */
-static bool is_name(Cu *g, const Op *op)
-{
-	return op_is_pointwise(op) && (cu_val(g, op->out[0])->splat || op_renames(op));
-}
+static bool is_name(Cu *g, const Op *op) { return op_is_pointwise(op) && elem_is_name(g, op); }
 
 /* What is computed in parts is there after all of them. */
 static void declare(Cu *g, const Op *op)

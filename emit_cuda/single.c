@@ -368,7 +368,7 @@ static void print_call(Elements *x, uint32_t spare)
 	g->opt = opt;
 	g->o = o;
 	g->ntemp = ntemp;
-	Str name = tilefn_of(op_rows[x->op->code].name, view.elem, x->like->type, out_take(text));
+	Str name = tilefn_of(str_fmt("%s_at", op_rows[x->op->code].name), view.elem, NULL, out_take(text));
 	out_printf(o, "%s(%s);\n", name, c.args->p);
 	out_free(c.params);
 	out_free(c.args);

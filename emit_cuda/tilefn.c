@@ -101,7 +101,8 @@ static void print_body(Access *x)
 	out_in(o);
 	if (x->rotated_axis >= 0) out_puts(o, "int ct_phase = *ct_turn;\n");
 	access_thread(x);
-	access_ways(x);
+	if (x->body) x->body(x);
+	else access_ways(x);
 	if (x->rotated_axis >= 0) out_puts(o, "*ct_turn = ct_phase;\n");
 	out_off(o);
 }
@@ -112,8 +113,8 @@ Str tilefn_of(Str what, Elem e, const Type *t, Str text)
 	for (int i = 0; i < made.n; i++)
 		if (made.p[i].text == text) return made.p[i].name;
 	Out *stem = out_new();
-	out_printf(stem, "ct_%s_%s_%s", what, type_is_tile(t) ? "tile" : "one", elem_name(e));
-	for (int a = 0; type_is_tile(t) && a < t->rank; a++)
+	out_printf(stem, "ct_%s_%s", what, elem_name(e));
+	for (int a = 0; t && a < t->rank; a++)
 		out_printf(stem, "%s%lld", a ? "x" : "_", (long long)type_extent(t, a));
 	for (int i = 0; i < made.n; i++) {
 		size_t n = stem->n;
@@ -136,8 +137,14 @@ bool tilefn_print(Access *x)
 	CuView view = *x->v;
 	TileCall call = { out_new(), out_new() };
 	int ntemp = g->ntemp;
-	if (x->held) add_words(&call, x);
-	else add_registers(&call, x, c);
+	if (x->patch) {
+		tilefn_add(&call, x->patch, "%s *ct_x", cu_type(x->v->elem));
+		x->patch = str_intern("ct_x");
+	} else if (x->held) {
+		add_words(&call, x);
+	} else {
+		add_registers(&call, x, c);
+	}
 	add_view(&call, x, &view);
 	add_rest(&call, x);
 	plain.line = LINE_OFF;          /* it is of no line of the source */
@@ -152,7 +159,8 @@ bool tilefn_print(Access *x)
 	g->ntemp = ntemp;
 	*c = kept;
 	cu_line(g, x->op);
-	Str name = tilefn_of(x->store ? "store" : x->held ? "fetch" : "load", x->v->elem, x->data->type, out_take(text));
+	const char *what = x->patch ? "load_patch" : x->store ? "store_tile" : x->held ? "fetch_tile" : "load_tile";
+	Str name = tilefn_of(what, x->v->elem, x->data->type, out_take(text));
 	out_printf(o, "%s(%s);\n", name, call.args->p);
 	out_free(call.params);
 	out_free(call.args);
