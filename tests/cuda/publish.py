@@ -21,13 +21,16 @@ WANT = {"publish": ["xchg_u64_release_device", "xchg_f32_relaxed_device"], "own"
 
 
 def calls(source, *flags):
-    """kernel -> its calls of ct_atomic_*"""
+    """kernel -> its calls of ct_atomic_*, of those in a function of an access where it is called"""
     with tmpdir() as tmp:
         out = os.path.join(tmp, "k.cu")
         r = ctilec("-w", "--arch=sm_90a", *flags, source, "-o", out)
         check(r.code == 0, "the source does not compile:\n" + r.text)
-        return {name: re.findall(r"ct_atomic_(\w+)\(", body)
-                for name, body in re.findall(r"^(\w+)_sm90a\(.*?^{(.*?)^}", read(out), re.M | re.S)}
+        text = read(out)
+        accesses = dict(re.findall(r"^CT_FN void ct_(\w+_at_\w+)\(.*?^{(.*?)^}", text, re.M | re.S))
+        def with_accesses(body): return re.sub(r"\bct_(\w+_at_\w+)\(", lambda m: accesses[m.group(1)], body)
+        return {name: re.findall(r"ct_atomic_(\w+)\(", with_accesses(body))
+                for name, body in re.findall(r"^(\w+)_sm90a\(.*?^{(.*?)^}", text, re.M | re.S)}
 
 
 with tmpdir() as tmp:

@@ -166,8 +166,8 @@ def plant(text, first, on, name):
 def messages(where):
     planted = {}
     text = read(os.path.join(where, "k.cu"))
-    for first, on, statement in ((r"// v(\[ct_round\])? = load", 1, "let v ="), ("half\\w* = ", 0, "let half"),
-                             ("both\\w* = ", 0, "let both"), ("// store.y", 0, "y.store(")):
+    for first, on, statement in ((r"\bct_load_tile\w+\(v(\[ct_round\])?, ", 0, "let v ="), ("half\\w* = ", 0, "let half"),
+                             ("both\\w* = ", 0, "let both"), (r"\bct_store_tile\w+\(w, ", 0, "y.store(")):
         name = "ct_nowhere%d" % len(planted)
         text = plant(text, first, on, name)
         planted[name] = 1 + [i for i, line in enumerate(PROGRAM.split("\n")) if statement in line][0]
