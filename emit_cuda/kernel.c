@@ -379,6 +379,16 @@ Str version_lanes(const CuKernel *k, const CuVersion *t)
 	return out_take(o);
 }
 
+bool version_same_lanes(const CuVersion *a, const CuVersion *b)
+{
+	const Fn *f = a->v.fn, *h = b->v.fn;
+	bool same = a->short_lanes == b->short_lanes && f->lanes_least == h->lanes_least && f->below.n == h->below.n
+		&& longest_short(a) == longest_short(b);
+	for (int i = 0; same && i < f->below.n; i++) same = f->below.p[i] == h->below.p[i];
+	for (int i = f->lanes_least; same && i < a->short_lanes; i++) same = longest_of(a, i) == longest_of(b, i);
+	return same;
+}
+
 static void print_params(Out *o, const CuKernel *k, bool types)
 {
 	for (int i = 0; i < k->params.n; i++)

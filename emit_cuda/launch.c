@@ -1,7 +1,6 @@
 /* How the launcher takes a version of a kernel for a call, and starts it. */
 #include "emit_cuda/versions.h"
 
-#include <string.h>
 
 #include "base/cost.h"
 #include "base/diag.h"
@@ -190,9 +189,7 @@ static int short_number(const CuKernel *k, int i)
 	for (int first = 0;; first++) {
 		const CuVersion *a = &v[first], *b = &v[i];
 		if (a->v.fn->warp_rows != b->v.fn->warp_rows || a->v.fn->short_rows != b->v.fn->short_rows) continue;
-		if (b->v.fn->warp_rows ? a->warps == b->warps
-			: !strcmp(version_lanes(k, a), version_lanes(k, b)) && !strcmp(version_short(k, a), version_short(k, b)))
-			return first;
+		if (b->v.fn->warp_rows ? a->warps == b->warps : version_same_lanes(a, b)) return first;
 	}
 }
 

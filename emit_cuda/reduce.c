@@ -1,5 +1,4 @@
 /* Reductions. */
-#include <string.h>
 
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
@@ -377,8 +376,9 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 		combine_simply(g, op, kind, n, lane, doubles);
 		return;
 	}
-	Str from = cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 2));
-	if (op->nin == 1 && is_expression(op, kind) && doubles && !strcmp(from, "ct_q") && takes_over(g, op)) {
+	uint32_t kept = lay_reduced_regs(*x->lay, axis, 2);
+	bool same = !(kept & (kept + 1));       /* registers keep their numbers */
+	if (op->nin == 1 && is_expression(op, kind) && doubles && same && takes_over(g, op)) {
 		Str sum = str_fmt("%s[ct_q]", cu_val(g, op->out[0])->name);
 		cu_line(g, op);
 		cu_each(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
@@ -387,7 +387,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 	}
 	declare_outs(g, op);
 	Str q = cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
-	from = cu_deposit(q, lay_reduced_regs(*x->lay, axis, 2));
+	Str from = cu_deposit(q, kept);
 	if (op->nin == 1 && is_expression(op, kind)) {
 		Str sum = cu_at(g, op->out[0], q);
 		out_printf(g->o, "%s = %s;\n", sum, cu_at(g, x, from));

@@ -18,6 +18,7 @@
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 #include "ir/exact.h"
+#include "ir/fold.h"
 #include "ir/monoid.h"
 #include "layout/f2.h"
 
@@ -39,15 +40,31 @@ typedef struct Scan {
 	Elem e[MOST];
 	Str identity[MOST];     /* what an exclusive scan begins with */
 	Str neutral[MOST];      /* changes nothing; [0] NULL: there is none */
+	bool neutral_first;     /* identity is neutral */
 } Scan;
 
-static Str identity_of(const Op *op, Elem e) { return cu_num(e, monoid_begin(op->code, e)); }
-
-static Str neutral_of(const Op *op, Elem e)
+/* false: nothing is neutral, for to combine is to flush. */
+static bool neutral_of(const Op *op, Elem e, Num *n)
 {
-	if (ir_int(op, AT_SUBNORMALS, 0)) return NULL;  /* to combine is to flush */
 	bool down = op->code == OP_CUMSUM && ir_int(op, AT_ROUNDING, 0) == ROUND_DOWN;  /* there 0 + -0 is -0 */
-	return cu_num(e, down ? num_float(0) : monoid_identity(op->code, e, ir_int(op, AT_NAN, 0) != 0));
+	*n = down ? num_float(0) : monoid_identity(op->code, e, ir_int(op, AT_NAN, 0) != 0);
+	return !ir_int(op, AT_SUBNORMALS, 0);
+}
+
+static void find_first(Scan *s)
+{
+	s->neutral_first = s->op->code != OP_SCAN;
+	for (int i = 0; i < s->n; i++) {
+		if (s->op->code == OP_SCAN) {
+			s->identity[i] = cu_scalar(s->g, ir_in(s->op, s->n + i));
+			continue;
+		}
+		Num first = monoid_begin(s->op->code, s->e[i]), n;
+		bool known = neutral_of(s->op, s->e[i], &n);
+		s->identity[i] = cu_num(s->e[i], first);
+		s->neutral[i] = known ? cu_num(s->e[i], n) : NULL;
+		s->neutral_first &= known && num_bits(s->e[i], first) == num_bits(s->e[i], n);
+	}
 }
 
 static uint32_t as_groups(const Scan *s, uint32_t regs) { return scan_group_bits(&s->plan, s->lay.in[HW_REG], regs); }
@@ -76,11 +93,8 @@ static Scan scan_of(Cu *g, const Op *op)
 	s.groups = s.lay.in[HW_REG] - s.plan.low;
 	for (s.some = COST_SCAN_SOME; s.some > 1 && s.n << s.some > 1 << COST_SCAN_SOME;) s.some--;
 	s.after_lanes = s.groups > s.some ? find_after_lanes(&s) : 0;
-	for (int i = 0; i < s.n; i++) {
-		s.e[i] = ir_in(op, i)->type->elem;
-		s.identity[i] = op->code == OP_SCAN ? cu_scalar(g, ir_in(op, s.n + i)) : identity_of(op, s.e[i]);
-		s.neutral[i] = op->code == OP_SCAN ? NULL : neutral_of(op, s.e[i]);
-	}
+	for (int i = 0; i < s.n; i++) s.e[i] = ir_in(op, i)->type->elem;
+	find_first(&s);
 	return s;
 }
 
@@ -526,13 +540,6 @@ static void scan_warps(const Scan *s)
 }
 
 /* ---- results ---- */
-static bool begins_neutral(const Scan *s)
-{
-	for (int i = 0; i < s->n; i++)
-		if (!s->neutral[i] || strcmp(s->neutral[i], s->identity[i])) return false;
-	return true;
-}
-
 /* Every result gets what comes before its group. */
 static void scan_apply(const Scan *s)
 {
@@ -548,7 +555,7 @@ static void scan_apply(const Scan *s)
 		cu_end(g);
 		return;
 	}
-	bool ask = !s->neutral[0] || (s->exclusive && !begins_neutral(s));
+	bool ask = !s->neutral[0] || (s->exclusive && !s->neutral_first);
 	if (ask) {
 		out_printf(g->o, "if (%s) {\n", any);
 		out_in(g->o);

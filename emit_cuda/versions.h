@@ -58,6 +58,7 @@ extern const char version_wait[], version_lets[];       /* and this before it wh
  * and for the kernel. */
 Str version_short(const CuKernel *k, const CuVersion *t);
 Str version_lanes(const CuKernel *k, const CuVersion *t);
+bool version_same_lanes(const CuVersion *a, const CuVersion *b);        /* Are both of these alike? */
 
 /* versions.c */
 /* And all that they call. from: after the versions of the kernels before it. */
