@@ -87,6 +87,21 @@ bool ahead_assigned(const Gram *g, Str name)
 	return false;
 }
 
+Str ahead_generic(const Gram *g, Str name, Str *class)
+{
+	const Src *src = g->lex.src;
+	Lex l = { .src = g->lex.src, .cur = src->text, .end = src->text + src->len, .quiet = true };
+	Token t[6] = { 0 };     /* fn name < parameter : class */
+	do {
+		memmove(t, t + 1, 5 * sizeof *t);
+		lex_token(&l, &t[5]);
+		if (t[0].kind != TOK_FN || t[1].kind != TOK_IDENT || t[1].v.name.s != name || t[2].kind != TOK_LT) continue;
+		*class = t[5].kind == TOK_IDENT ? t[5].v.name.s : NULL;
+		return t[3].kind == TOK_IDENT && *class ? t[3].v.name.s : NULL;
+	} while (t[5].kind != TOK_END);
+	return NULL;
+}
+
 static bool word_character(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
