@@ -29,12 +29,7 @@ bool pack_suits(const Op *op)
 {
 	if (op_is_reduce(op) || op_is_scan(op)) return true;    /* a region of theirs computes scalars */
 	if (op->nregion) return false;
-	switch (op->code) {
-	case OP_LITERAL: case OP_CAT: case OP_JOIN: case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_SORT: case OP_TOPK:
-	case OP_TO_SCALAR: case OP_LOAD: case OP_STORE: case OP_GATHER: case OP_SCATTER:
-	case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ASSUME: return true;
-	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
-	}
+	return op_is(op, OPT_IN_WARP) || op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 }
 
 /* log2 of the elements and of the bytes that a lane holds of a tile, at most. */
