@@ -116,8 +116,8 @@ static void pack_fn(Fn *fn)
 	int moved = log2_of(p.moved + 1) - 1, bytes = p.moved ? imin(p.held, moved) : p.held;
 	int pin = plan_pinned(fn, PC_PACK), warp = LANES_LOG2 - fn_threads(fn).lanes;
 	if (p.alone || (pin == PLAN_FREE && (bytes > COST_PACK_TILE || p.held > COST_PACK_HELD))) return;
-	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), PACK_WARPS)
-		: imin(imax(COST_PACK_BYTES - bytes - warp, 1), PACK_WARPS);
+	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), COST_PACK_WARPS)
+		: imin(imax(COST_PACK_BYTES - bytes - warp, 1), COST_PACK_WARPS);
 	if (rows_are_dense(fn) && pin == PLAN_FREE) n = COST_PACK_DENSE;
 	while (n && fn->shared_bytes << (n + warp) > COST_PACK_SHARED) n--;
 	fn->packed = n + warp ? 1 << (n + warp) : 0;
