@@ -5,9 +5,8 @@
 /* On all architectures alike (CUDA C++ Programming Guide, "SIMT Architecture", "Device Memory Accesses", "Technical
  * Specifications per Compute Capability"): lanes of a warp, warps and threads of a thread block, at most; bytes of the
  * widest access of a thread, of a sector of memory, of a line; registers of a thread, at most, how many of them are
- * given at once, and to how many warps; log2 of the
- * thread blocks of a cluster that every device runs which runs clusters; threads
- * of a warpgroup, and by how many registers of a thread setmaxnreg goes (PTX ISA). */
+ * given at once, and to how many warps; log2 of the thread blocks of a cluster that every device runs which runs
+ * clusters; threads of a warpgroup, and by how many registers of a thread setmaxnreg goes (PTX ISA). */
 enum {
 	LANES_LOG2 = 5, LANES = 1 << LANES_LOG2,
 	BLOCK_WARPS_LOG2 = 5, BLOCK_THREADS = LANES << BLOCK_WARPS_LOG2,
