@@ -18,11 +18,9 @@
  * flow, atomics and output other than stores qualify. Rows of which shorter ones have fewer lanes (by_warp.c) are
  * accessed in up to four vectors by each lane, if eight lanes then have one: what is computed once for each lane is
  * then as little, and fewer registers are pads of rows that are shorter than their tile. */
+#include "base/least.h"
 #include "lower/pins.h"
 #include "lower/placed.h"
-
-static int imin(int a, int b) { return a < b ? a : b; }
-static int imax(int a, int b) { return a > b ? a : b; }
 
 /* ---- lanes ---- */
 bool pack_suits(const Op *op)

@@ -338,7 +338,7 @@ static void note_op(void *ctx, Op *op)
 	vec_push(A_TMP, &x->ops, was);
 }
 
-static const Type *wide_type(const Wide *x, const Type *t, int axis)
+const Type *widen_type(const Wide *x, const Type *t, int axis)
 {
 	uint8_t log2[TILE_RANK];
 	for (int i = 0; i < t->rank; i++) log2[i] = (uint8_t)(t->log2[i] + (i == axis ? x->log2 : 0));
@@ -355,7 +355,7 @@ static const Type *split_type(const Type *t, int axis, int n)
 
 static void widen_value(const Wide *x, Val *v)
 {
-	if (axis_of(x, v) >= 0) v->type = wide_type(x, v->type, axis_of(x, v));
+	if (axis_of(x, v) >= 0) v->type = widen_type(x, v->type, axis_of(x, v));
 }
 
 static void widen_values(const Wide *x, const Op *op)
@@ -377,7 +377,7 @@ static bool is_spread(const Val *v, int axis)
 /* v, which is the same for all, in as many copies side by side. */
 static Val *copies(const Wide *x, Builder *b, Val *v, int axis)
 {
-	const Type *t = v->type, *wide = wide_type(x, t, axis);
+	const Type *t = v->type, *wide = widen_type(x, t, axis);
 	Num n;
 	if (ir_const_value(v, &n)) return ir_const_num(b, wide, n);
 	if (is_spread(v, axis)) return ir_unary(b, OP_BROADCAST, wide, ir_in(v->def, 0));

@@ -102,11 +102,6 @@ Str ahead_generic(const Gram *g, Str name, Str *class)
 	return NULL;
 }
 
-static bool word_character(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static bool closing(char c) { return c == ')' || c == ']'; }
 
 uint32_t parse_primary_start(const Gram *g, uint32_t end)
@@ -121,11 +116,11 @@ uint32_t parse_primary_start(const Gram *g, uint32_t end)
 				depth += closing(*p) - (*p == '(' || *p == '[');
 			} while (depth > 0 && p > text);
 		} else {
-			while (p > text && word_character(p[-1])) p--;
+			while (p > text && lex_is_name_byte(p[-1])) p--;
 		}
 		if (p == text) break;
-		if (p[-1] == '.' && p - 1 > text && (word_character(p[-2]) || closing(p[-2]))) p--;
-		else if (!((*p == '(' || *p == '[') && (word_character(p[-1]) || closing(p[-1])))) break;
+		if (p[-1] == '.' && p - 1 > text && (lex_is_name_byte(p[-2]) || closing(p[-2]))) p--;
+		else if (!((*p == '(' || *p == '[') && (lex_is_name_byte(p[-1]) || closing(p[-1])))) break;
 	}
 	return s->base + (uint32_t)(p - text);
 }

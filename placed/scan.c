@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/least.h"
 #include "placed/placed.h"
 
 enum {
 	STEPS_MOST = 8,                 /* log2 of those that a thread combines one after the other */
 	VEC_MOST = 3                    /* log2 of the neighbours in registers before lanes follow */
 };
-
-static int imin(int a, int b) { return a < b ? a : b; }
 
 static Lay totals_layout(Lay l, int axis, int bits)
 {
