@@ -99,6 +99,14 @@ ElemAccess elem_access(const Op *op)
 	return (ElemAccess){ view ? x->type->rank : 0, op_values(op), !view, load, store };
 }
 
+const Type *elem_access_type(const Op *op)
+{
+	if (op->nout) return op->out[0]->type;
+	for (int i = op->nin - 1; i >= 0; i--)
+		if (type_is_tile(ir_in(op, i)->type)) return ir_in(op, i)->type;
+	return ir_in(op, op->nin - 1)->type;
+}
+
 bool op_has_tile(const Op *op)
 {
 	for (int i = 0; i < op->nout; i++)

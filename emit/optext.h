@@ -18,6 +18,12 @@ Str op_combine(const char *name, const Op *op, Elem e);         /* "ct_add_f32_r
 /* Operands of an element by element access: a view or pointers, then indices, values, a pad, and perhaps a mask. */
 typedef struct ElemAccess { int nindex, nvalue; bool ptr, pad, store; } ElemAccess;
 ElemAccess elem_access(const Op *op);
+/* Is op one? Its result, and what it stores, lie as its indices and pointers do. */
+static inline bool op_is_elem_access(const Op *op)
+{
+	return op_has(op, OPF_READ | OPF_WRITE) && op_rows[op->code].layout == LR_SAME;
+}
+const Type *elem_access_type(const Op *op);     /* of its elements: scalars are broadcast */
 
 bool op_has_tile(const Op *op);                 /* among operands or results */
 bool op_is_dead(const Op *op, const int *uses); /* pure, and nothing reads it; uses: by Val id */

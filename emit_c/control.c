@@ -232,23 +232,21 @@ static void print_op(Cg *g, const Op *op)
 	if (op_has_tile(op) && !op_has(op, OPF_TERM) && op->code != OP_CONST)
 		comment(g, op, inl ? ", where it is used" : "");
 	if (regions_construct(&g->regions, op)) return;
+	if (op_is_elem_access(op)) {
+		emit_elementwise_access(g, op);
+		return;
+	}
+	if (op_has(op, OPF_REDUCE) && !op->nregion) {
+		if (op_rows[op->code].type == TR_REDUCE_INDEX) emit_reduce_index(g, op);
+		else emit_reduce(g, op);
+		return;
+	}
 	switch (op->code) {
 	case OP_FOR: emit_for(g, op); return;
 	case OP_VIEW: emit_view(g, op); return;
 	case OP_LOAD: emit_load(g, op); return;
 	case OP_STORE: emit_store(g, op); return;
-	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR:
-	case OP_ATOMIC_CAS:
-	case OP_ATOMIC_CAS_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: case OP_ATOMIC_LOAD_PTR:
-	case OP_ATOMIC_STORE_PTR:
-		emit_elementwise_access(g, op);
-		return;
 	case OP_MMA: emit_mma(g, op, in_place(g, op)); return;
-	case OP_SUM: case OP_PROD: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
-	case OP_REDUCE_XOR:
-		emit_reduce(g, op);
-		return;
-	case OP_MAX_ELEMENT: case OP_MIN_ELEMENT: emit_reduce_index(g, op); return;
 	case OP_CUMSUM: case OP_CUMPROD: case OP_CUMMAX: case OP_CUMMIN: emit_scan(g, op); return;
 	case OP_REDUCE: case OP_SCAN: emit_custom(g, op); return;
 	case OP_SORT: emit_sort(g, op); return;

@@ -207,20 +207,6 @@ static Str atomic_call(const Op *op, Elem e, Str place, const Str *value)
 	return out_take(o);
 }
 
-static bool is_atomic(const Op *op)
-{
-	return op->code != OP_GATHER && op->code != OP_SCATTER && op->code != OP_LOAD_PTR && op->code != OP_STORE_PTR;
-}
-
-/* The largest shape among the operands: scalars are broadcast. */
-static const Type *access_shape(const Op *op)
-{
-	if (op->nout) return op->out[0]->type;
-	for (int i = op->nin - 1; i >= 0; i--)
-		if (type_is_tile(ir_in(op, i)->type)) return ir_in(op, i)->type;
-	return ir_in(op, op->nin - 1)->type;
-}
-
 static Str inside_test(Cg *g, const Op *op, const ElemAccess *a, const Str *idx, Str *at)
 {
 	if (a->ptr) return NULL;
@@ -251,7 +237,7 @@ static void print_access(Cg *g, const Op *op, const ElemAccess *a, const Str *id
 	Str cond = inside && mask ? str_fmt("%s && %s", mask, inside) : inside ? inside : mask ? mask : str_intern("1");
 	if (result && !a->store) out_printf(g->o, "%s = %s;\n", result, pad);
 	out_printf(g->o, "if (%s) ", cond);
-	if (is_atomic(op))
+	if (op_has(op, OPF_ATOMIC))
 		out_printf(g->o, "%s%s%s;\n", result && !a->store ? result : "", result && !a->store ? " = " : "",
 			atomic_call(op, e, place, value));
 	else if (a->store) out_printf(g->o, "%s = %s;\n", place, value[0]);
@@ -261,7 +247,7 @@ static void print_access(Cg *g, const Op *op, const ElemAccess *a, const Str *id
 void emit_elementwise_access(Cg *g, const Op *op)
 {
 	ElemAccess a = elem_access(op);
-	const Type *t = access_shape(op);
+	const Type *t = elem_access_type(op);
 	Val *out = op->nout ? op->out[0] : NULL;
 	if (!type_is_tile(t)) {
 		Str n = out ? val_name(g, out) : NULL;

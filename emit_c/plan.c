@@ -7,27 +7,17 @@ typedef struct Plan { Use *use; bool *stored; int *depth; } Plan;
 /* an expression is printed by recursion, and C compilers read it so: the unrolled loop may have 10^5 ops */
 enum { MAX_DEPTH = 256 };
 
-/* Index arithmetic only. Those with a choice of source read arrays, so their operands are stored. */
+/* Index arithmetic only: a sort decides by its elements. Those with a choice of source read arrays, so their operands
+ * are stored. */
 bool plan_is_map(const Op *op)
 {
-	switch (op->code) {
-	case OP_CONST: case OP_IOTA: case OP_BROADCAST: case OP_PERMUTE: case OP_RESHAPE: case OP_EXTRACT: case OP_INSERT:
-	case OP_CAT:
-	case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_TAKE: case OP_JOIN: case OP_SPLIT:
-		return true;
-	default:
-		return false;
-	}
+	bool moves = op_has(op, OPF_ALL | OPF_SOME) && op_rows[op->code].layout != LR_SCAN;
+	return moves || op_has(op, OPF_PLACE | OPF_FREE);
 }
 
 static bool needs_array(const Op *op, int i)
 {
-	switch (op->code) {
-	case OP_MMA: return i < 2;
-	case OP_CAT: case OP_INSERT: case OP_JOIN: case OP_SORT: case OP_TOPK: case OP_PRINT: return true;
-	case OP_EXTRACT: case OP_SHIFT: case OP_ROTATE: case OP_TAKE: return i == 0;
-	default: return false;
-	}
+	return op_is(op, OPT_ARRAYS | (i == 0 ? OPT_ARRAY_0 : i == 1 ? OPT_ARRAY_1 : 0));
 }
 
 static bool expands(const Op *op)

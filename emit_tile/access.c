@@ -87,15 +87,6 @@ void tl_pointer_store(Tg *g, const Val *x, TPlaces at, Str hints)
 }
 
 /* ---- element by element ---- */
-/* The largest shape among the operands: scalars are broadcast. */
-static const Type *access_shape(const Op *op)
-{
-	if (op->nout) return op->out[0]->type;
-	for (int i = op->nin - 1; i >= 0; i--)
-		if (type_is_tile(ir_in(op, i)->type)) return ir_in(op, i)->type;
-	return ir_in(op, op->nin - 1)->type;
-}
-
 /* Tile C++ broadcasts a mask and a pad; indices and values must have the shape. */
 static Str spread(Tg *g, const Type *t, const Val *v)
 {
@@ -152,14 +143,14 @@ static Str atomic_read(const Op *op, TPlaces at, Str pad)
 static Str add_bf16(const Op *op, TPlaces at, Str x)
 {
 	bool sub = ir_int(op, AT_RMW, 0) == attr_word(AT_RMW, str_intern("sub"));
-	return str_fmt("ct_atomic_add_bf16<%lld, %s>(%s, %s, %s%s)", (long long)type_size(access_shape(op)),
+	return str_fmt("ct_atomic_add_bf16<%lld, %s>(%s, %s, %s%s)", (long long)type_size(elem_access_type(op)),
 		sub ? "true" : "false", at.ptr, x, at.inside ? at.inside : "true", order_text(op));
 }
 
 void tl_access(Tg *g, const Op *op)
 {
 	ElemAccess a = elem_access(op);
-	const Type *t = access_shape(op);
+	const Type *t = elem_access_type(op);
 	const Val *x = ir_in(op, 0);
 	Elem e = x->type->kind == TY_VIEW ? x->type->elem : elem_pointee(x->type->elem);
 	TPlaces at = places_of(g, op, &a, t);

@@ -144,24 +144,22 @@ static void print_op(Tg *g, const Op *op)
 	if (op_has_tile(op) && !op_has(op, OPF_TERM) && !op->nregion && op->code != OP_CONST)
 		comment(g, op);
 	if (regions_construct(&g->regions, op)) return;
+	if (op_is_elem_access(op)) {
+		tl_access(g, op);
+		return;
+	}
+	if (op_has(op, OPF_REDUCE) && !op->nregion) {
+		if (op_rows[op->code].type == TR_REDUCE_INDEX) tl_reduce_index(g, op);
+		else tl_reduce(g, op);
+		return;
+	}
 	switch (op->code) {
 	case OP_FOR: emit_for(g, op); return;
 	case OP_LAUNCH: case OP_BID: emit_launch(g, op); return;
 	case OP_VIEW: tl_view(g, op); return;
 	case OP_LOAD: tl_load(g, op); return;
 	case OP_STORE: tl_store(g, op); return;
-	case OP_GATHER: case OP_SCATTER: case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ATOMIC_RMW: case OP_ATOMIC_RMW_PTR:
-	case OP_ATOMIC_CAS:
-	case OP_ATOMIC_CAS_PTR: case OP_ATOMIC_LOAD: case OP_ATOMIC_STORE: case OP_ATOMIC_LOAD_PTR:
-	case OP_ATOMIC_STORE_PTR:
-		tl_access(g, op);
-		return;
 	case OP_MMA: tl_mma(g, op); return;
-	case OP_SUM: case OP_PROD: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
-	case OP_REDUCE_XOR:
-		tl_reduce(g, op);
-		return;
-	case OP_MAX_ELEMENT: case OP_MIN_ELEMENT: tl_reduce_index(g, op); return;
 	case OP_CUMSUM: case OP_CUMPROD: tl_scan(g, op); return;
 	case OP_ASSERT: case OP_CHECK: case OP_ASSUME:
 		if (g->opt->checked) tl_check(g, op);

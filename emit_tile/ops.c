@@ -106,23 +106,10 @@ static Str table_text(Tg *g, const Op *op)
 }
 
 /* ---- products that are added to later ---- */
-static bool may_contract(const Op *user)
-{
-	switch (user->code) {
-	case OP_MUL: case OP_DIV: case OP_MAX: case OP_MIN: case OP_FMA: case OP_EXP: case OP_EXP2: case OP_LOG:
-	case OP_SQRT: case OP_RSQRT:
-	case OP_TANH: case OP_CAST: case OP_BITCAST: case OP_MMA: case OP_STORE: case OP_SCATTER: case OP_STORE_PTR:
-	case OP_EQ: case OP_NE:
-	case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_REDUCE_MAX: case OP_REDUCE_MIN:
-		return false;
-	default: return true;
-	}
-}
-
 static void mark_product(void *ctx, Op *op)
 {
 	bool *rounded = ctx;
-	if (!may_contract(op)) return;
+	if (op_is(op, OPT_SEALS)) return;
 	for (int i = 0; i < op->nin; i++) {
 		const Val *v = ir_in(op, i);
 		if (v->def && v->def->code == OP_MUL && elem_is_float(v->type->elem)) rounded[v->id] = true;

@@ -8,14 +8,8 @@
 
 static bool takes_parts(const Op *op)
 {
-	switch (op->code) {
-	case OP_EXTRACT: case OP_SPLIT: case OP_FLIP: case OP_SHIFT: case OP_ROTATE: case OP_TAKE: case OP_SORT:
-	case OP_TOPK:
-	case OP_REDUCE: case OP_SCAN: case OP_CUMMAX: case OP_CUMMIN:
-		return true;
-	case OP_CUMSUM: case OP_CUMPROD: return ir_int(op, AT_EXCLUSIVE, 0) != 0;
-	default: return false;
-	}
+	if (op->code == OP_CUMSUM || op->code == OP_CUMPROD) return ir_int(op, AT_EXCLUSIVE, 0) != 0;
+	return op_is(op, OPT_PARTS);
 }
 
 /* Each result takes all of a line, or of two: no load can stand for a part of it. */

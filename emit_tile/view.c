@@ -78,7 +78,7 @@ void tl_find_begins(Tg *g, Fn *fn)
 	begins.p = NULL;
 	begins_of = g;
 	g->spanned = NEW_ARRAY(A_TMP, bool, fn->nval + 1);
-	valsyms_accesses(fn, note_begin);
+	valsyms_accesses(fn, note_begin, NULL);
 }
 
 /* Accesses are asked for in the order in which they were visited. */
@@ -106,8 +106,8 @@ static void note_aligned(ValSyms *b, Op *op) { begin_of(op)->aligned = begin_bit
 void tl_find_aligned_begins(Tg *g, Fn *fn)
 {
 	if (!g->aligned.guard.n) return;
-	valsyms_accesses(fn, need_some);
-	valsyms_accesses_where(fn, tl_aligned_guard(&g->aligned), note_aligned);
+	valsyms_accesses(fn, need_some, NULL);
+	valsyms_accesses_where(fn, tl_aligned_guard(&g->aligned), note_aligned, NULL);
 }
 
 /* ---- views ---- */

@@ -50,6 +50,18 @@ enum {                          /* flags of an op */
 	OPF_POINTWISE = OPF_ELEMWISE | OPF_FREE | OPF_PLACE
 };
 
+enum {                          /* the number of a trait's bit */
+#define TRAIT(id, doc) OPTB_##id,
+#include "ir/traits.def"
+#undef TRAIT
+};
+
+enum {                          /* traits of an op */
+#define TRAIT(id, doc) OPT_##id = 1 << OPTB_##id,
+#include "ir/traits.def"
+#undef TRAIT
+};
+
 typedef enum TypeRule {         /* operand types -> result type: rules.c has one function for each */
 #define TYPE_RULE(id, doc) TR_##id,
 #include "ir/rules.def"
@@ -91,6 +103,7 @@ typedef struct OpRow {
 	const char *doc;
 } OpRow;
 extern const OpRow op_rows[OP_COUNT];
+extern const unsigned op_traits[OP_COUNT];
 bool op_by_name(Str name, OpCode *op);          /* language names and IR names are the same */
 typedef enum OpsFormat { OPS_TEXT, OPS_MARKDOWN, OPS_JSON } OpsFormat;
 void ops_list(Out *o, OpsFormat format);        /* --list-ops: what the language has */
@@ -401,6 +414,7 @@ const IrAttr *ir_attr(const Op *op, AttrKey key);               /* NULL: absent 
 int64_t ir_int(const Op *op, AttrKey key, int64_t dflt);        /* WORD absent: 0 */
 bool ir_same_attrs(const Op *x, const Op *y);           /* with the same values, bit by bit; layouts never are */
 static inline bool op_has(const Op *op, unsigned flags) { return (op_rows[op->code].flags & flags) != 0; }
+static inline bool op_is(const Op *op, unsigned traits) { return (op_traits[op->code] & traits) != 0; }
 /* No effect and no region: may be moved, copied, left out. */
 static inline bool op_is_pure(const Op *op) { return op_has(op, OPF_PURE) && !op->nregion; }
 /* ==, !=, <, <=, >, >= of two values */

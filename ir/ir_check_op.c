@@ -186,6 +186,7 @@ bool chk_slide(Check *c, const Op *op)
 
 bool chk_phase(Check *c, const Op *op)
 {
+	NEED(!op->parent->owner, "it is of all rows of the kernel, and stands in its body");
 	NEED(op->nin > 0 && chk_in(op, 0)->kind == TY_VIEW, "operand 0 must be a view");
 	NEED(op->nout == 1 && chk_is_scalar_of(chk_out(op, 0), EL_I32), "the result must be i32");
 	return chk_indices(c, op, 1, chk_in(op, 0)->rank);

@@ -15,6 +15,15 @@ const OpRow op_rows[OP_COUNT] = {
 #undef OP
 };
 
+const unsigned op_traits[OP_COUNT] = {
+#define OP(id, name, form, sig, type, layout, flags, c, cuda, tile, needs, check, sim, print, doc)
+#undef OP_TRAITS
+#define OP_TRAITS(id, traits) [OP_##id] = traits,
+#include "ir/ops.def"
+#undef OP_TRAITS
+#undef OP
+};
+
 const AttrRow attr_rows[AT_COUNT] = {
 #define ATTR(id, name, kind, words, of, doc) [AT_##id] = { name, AK_##kind, words, doc },
 #include "ir/attrs.def"

@@ -277,7 +277,7 @@ static Facts *launch_facts(const Fn *fn)
 
 ValSyms valsyms_new(const Fn *fn)
 {
-	return (ValSyms){ fn, NEW_ARRAY(A_TMP, const Sym *, fn->nval + 1), launch_facts(fn) };
+	return (ValSyms){ fn, NEW_ARRAY(A_TMP, const Sym *, fn->nval + 1), launch_facts(fn), NULL };
 }
 
 static void walk_accesses(ValSyms *b, const IrBlock *block, void (*visit)(ValSyms *b, Op *op))
@@ -294,12 +294,16 @@ static void walk_accesses(ValSyms *b, const IrBlock *block, void (*visit)(ValSym
 	}
 }
 
-void valsyms_accesses_where(Fn *fn, const Sym *guard, void (*visit)(ValSyms *b, Op *op))
+void valsyms_accesses_where(Fn *fn, const Sym *guard, void (*visit)(ValSyms *b, Op *op), void *ctx)
 {
 	ir_number(fn);
 	ValSyms b = valsyms_new(fn);
+	b.ctx = ctx;
 	facts_assume(b.facts, guard);
 	walk_accesses(&b, fn->body, visit);
 }
 
-void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op)) { valsyms_accesses_where(fn, sym_const(1), visit); }
+void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op), void *ctx)
+{
+	valsyms_accesses_where(fn, sym_const(1), visit, ctx);
+}

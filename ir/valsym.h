@@ -10,6 +10,7 @@ typedef struct ValSyms {
 	const Fn *fn;
 	const Sym **sym;        /* by Val id; NULL: not asked yet */
 	Facts *facts;           /* what holds at the op under way */
+	void *ctx;              /* of whoever visits accesses */
 } ValSyms;
 
 ValSyms valsyms_new(const Fn *fn);  /* after ir_number: knows what holds in every launch; in A_TMP */
@@ -28,7 +29,7 @@ typedef struct ValSpot { Facts *outer; } ValSpot;
 ValSpot valsyms_enter(ValSyms *b, const Op *op, int region, bool conditions, bool *runs);
 void valsyms_leave(ValSyms *b, ValSpot s);
 /* visit for each load and store of fn, with what is known there but for the conditions of ifs. Numbers fn. */
-void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op));
+void valsyms_accesses(Fn *fn, void (*visit)(ValSyms *b, Op *op), void *ctx);
 /* in launches of which guard holds */
-void valsyms_accesses_where(Fn *fn, const Sym *guard, void (*visit)(ValSyms *b, Op *op));
+void valsyms_accesses_where(Fn *fn, const Sym *guard, void (*visit)(ValSyms *b, Op *op), void *ctx);
 #endif

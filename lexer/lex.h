@@ -23,5 +23,7 @@ void lex_begin(Lex *l, Src *src);       /* checks the bytes of the whole file */
 void lex_token(Lex *l, Token *t);
 void lex_peek(const Lex *l, Token *t, int n);   /* the next n tokens, quietly */
 
+bool lex_is_name_byte(char c);          /* of names, words and numbers */
+
 void lex_dump(Out *o, Src *src);        /* --emit=tokens: one line per token */
 #endif

@@ -137,7 +137,7 @@ static bool odd_quotes(Lex *l, const char *lo, const char *open, const char *clo
 	return true;
 }
 
-static bool is_name_byte(char c)
+bool lex_is_name_byte(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -150,7 +150,7 @@ bool lex_foreign_name(Lex *l, const char *lo, Token *t)
 	int n = 1;
 	for (; p < l->end; p += n) {
 		n = 1;
-		if (is_name_byte(*p)) continue;
+		if (lex_is_name_byte(*p)) continue;
 		if ((unsigned char)*p < 0x80) break;
 		int32_t c = utf8_next(p, (size_t)(l->end - p), &n);
 		if (c < 0 || like_of(c) || (c >= 0x2000 && c < 0x2C00)) break;

@@ -40,7 +40,7 @@ static void mark_access(ValSyms *b, Op *op)
 	ir_set_ints(op, AT_INSIDE, t->rank, inside);
 }
 
-void bound_accesses(Fn *fn) { valsyms_accesses(fn, mark_access); }
+void bound_accesses(Fn *fn) { valsyms_accesses(fn, mark_access, NULL); }
 
 void pass_bounds(Module *m, const LowerCx *cx)
 {

@@ -113,29 +113,29 @@ static bool is_small(const Fn *fn)
 
 /* Of the largest tile that a version stores: its extents, and the tensor's. */
 typedef struct Shape { int rank; bool math; const Sym *extent[TENSOR_RANK]; int64_t tile[TENSOR_RANK]; } Shape;
-static Shape shape;
 
 static void find_shape(ValSyms *b, Op *op)
 {
+	Shape *shape = b->ctx;
 	const Type *t = ir_accessed(op)->type;
 	int64_t size = 1;
-	for (const Op *o = op; o && !shape.math; o = o->prev)
-		shape.math = op_has(o, OPF_MATH | OPF_RANDOM) && o->nout && type_is_tile(o->out[0]->type);
-	for (int i = 0; i < shape.rank; i++) size *= shape.tile[i];
+	for (const Op *o = op; o && !shape->math; o = o->prev)
+		shape->math = op_has(o, OPF_MATH | OPF_RANDOM) && o->nout && type_is_tile(o->out[0]->type);
+	for (int i = 0; i < shape->rank; i++) size *= shape->tile[i];
 	if (op->code != OP_STORE || !type_is_tile(t) || t->rank != ir_in(op, 0)->type->rank
-		|| (shape.rank && type_size(t) <= size))
+		|| (shape->rank && type_size(t) <= size))
 		return;
-	shape.rank = t->rank;
+	shape->rank = t->rank;
 	for (int i = 0; i < t->rank; i++) {
-		shape.extent[i] = valsym_extent(b, ir_in(op, 0), i);
-		shape.tile[i] = type_extent(t, i);
+		shape->extent[i] = valsym_extent(b, ir_in(op, 0), i);
+		shape->tile[i] = type_extent(t, i);
 	}
 }
 
 static Shape shape_of(Fn *fn)
 {
-	shape = (Shape){ 0 };
-	valsyms_accesses(fn, find_shape);
+	Shape shape = { 0 };
+	valsyms_accesses(fn, find_shape, &shape);
 	return shape;
 }
 

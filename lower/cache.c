@@ -144,7 +144,7 @@ static void find_loads(Keep *k, const Loop *in)
 			continue;
 		}
 		const Val *v = op->out[0];
-		int threads = k->fn->warps * 32 / (k->fn->cluster ? k->fn->cluster : 1);
+		int threads = tile_threads(k->fn);
 		Held one = { .load = op, .in = *in };
 		one.bytes = ((int64_t)elem_bytes(v->type->elem) << v->lay->in[HW_REG]) * threads;
 		vec_push(A_TMP, &k->held, one);
@@ -221,7 +221,7 @@ static void take_kept(const Reload *a, int64_t slot, int64_t count)
  * which small ones need. */
 static int64_t slices_kept(const Fn *fn, int64_t iterations, int64_t bytes, int64_t most)
 {
-	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
+	int threads = tile_threads(fn),
 		sharers = threads >= COST_KEEP_ALONE ? 1 : threads >= COST_KEEP_TWO ? 2 : 3;
 	int64_t all = iterations * bytes;
 	int64_t room = (most + COST_SHARED_OWN) / sharers - COST_SHARED_OWN - fn->shared_bytes;

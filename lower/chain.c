@@ -226,7 +226,7 @@ static Fn *place(Fn *typed, const LowerCx *cx, const Sym **guard)
 	begin_kernel(&x);
 	chain_map_loads(&x);
 	chain_map_stores(&x);
-	if (!chain_give_memory(&x, SHARED_LARGE)) return NULL;
+	if (!chain_give_memory(&x, MACHINE_SHARED_90)) return NULL;
 	set_grid(&x);
 	write_common(&x);
 	write_producer(&x);

@@ -215,7 +215,7 @@ static void combine_mma(Combine *c, Op *op)
 	int64_t bytes = 0;
 	for (int i = 0; i < 2; i++)
 		bytes += type_size(ir_in(op, i)->type) * elem_bytes(factor_elem(&p, ir_in(op, i)->type->elem));
-	if (bytes > SHARED_LIMIT) return;               /* stays as it is: multiplied in pieces */
+	if (bytes > COST_SHARED_LIMIT) return;               /* stays as it is: multiplied in pieces */
 	for (int i = 0; i < 2; i++) {
 		x[i] = cast(&b, ir_in(op, i), factor_elem(&p, ir_in(op, i)->type->elem));
 		x[i] = to_shared(&b, x[i], storage(c, &p, x[i], i ? ROLE_B : ROLE_A));

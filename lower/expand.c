@@ -138,7 +138,10 @@ static int64_t factor_bytes(const Val *x)       /* as multiplied: 8-bit floats a
 
 enum { PRODUCT_PARTS = 4 };     /* up to so many parts are written out; more are multiplied in a loop (MMA in PLACED) */
 
-static bool product_fits(const Val *x, const Val *y) { return factor_bytes(x) + factor_bytes(y) <= SHARED_LIMIT; }
+static bool product_fits(const Val *x, const Val *y, int parts)
+{
+	return factor_bytes(x) + factor_bytes(y) <= parts * (int64_t)COST_SHARED_LIMIT;
+}
 
 static Val *half_of(Builder *b, Val *x, int axis, int which)
 {
@@ -161,7 +164,7 @@ static int axis_to_halve(const Val *x, const Val *y, int r)    /* K: r; otherwis
 static Val *expand_product(Builder *b, const Op *op, Val *x, Val *y, Val *acc)
 {
 	int r = acc->type->rank;
-	if (product_fits(x, y)) {
+	if (product_fits(x, y, 1)) {
 		Val *v = ir_op1(b, OP_MMA, acc->type, 3, (Val *[]){ x, y, acc });
 		copy_attrs(v->def, op);
 		return v;
@@ -217,8 +220,8 @@ static void expand_op(void *ctx, Op *op)
 	case OP_INSERT: r = expand_insert(&b, op); break;
 	case OP_TOPK: expand_topk(&b, op); return;
 	case OP_MMA:
-		if (product_fits(ir_in(op, 0), ir_in(op, 1))) return;
-		if (factor_bytes(ir_in(op, 0)) + factor_bytes(ir_in(op, 1)) > PRODUCT_PARTS * (int64_t)SHARED_LIMIT) return;
+		if (product_fits(ir_in(op, 0), ir_in(op, 1), 1)) return;
+		if (!product_fits(ir_in(op, 0), ir_in(op, 1), PRODUCT_PARTS)) return;
 		r = expand_product(&b, op, ir_in(op, 0), ir_in(op, 1), ir_in(op, 2));
 		break;
 	default:

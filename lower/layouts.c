@@ -330,7 +330,8 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 	order_choices(&p);
 	for (;; cluster = 0) {
 		if (sliced) p.threads.warps = log2_of(sliced);         /* pass strip chose its slices for them */
-		else p.threads.warps = cluster ? CLUSTER_WARPS + cluster + spare_warps(fn, cluster, cx) : choose_warps(fn, cx);
+		else p.threads.warps = cluster ? COST_CLUSTER_WARPS + cluster + spare_warps(fn, cluster, cx) :
+			choose_warps(fn, cx);
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
 		p.threads.piece = fn->by_element ? 0 : PIECE_LOG2;
 		fn->by_warp &= !sliced;

@@ -1,8 +1,8 @@
 /* What each operation says of layouts: those of its results, those that it wants, those that it must have. */
+#include "base/diag.h"
+#include "base/least.h"
 #include "layout/swz.h"
 #include "lower/layouts.h"
-
-#include "base/diag.h"
 
 static bool is_tile(const Val *v) { return type_is_tile(v->type); }
 
@@ -34,8 +34,6 @@ Val *place_target(const Op *end, int i)
 }
 
 /* ---- cost ---- */
-static int imin(int a, int b) { return a < b ? a : b; }
-
 /* A tile that goes through shared memory in several parts does so element by element.
  * Below 0: it cannot be converted. */
 static int64_t cost_between(const Type *t, Lay to, Lay from)

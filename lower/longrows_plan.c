@@ -193,13 +193,6 @@ static bool is_square(const PartsPlan *p, PartSum *s)
 	return differs(p, d, s) && (s->first = plain_of(p, s, OP_SUM)) >= 0;
 }
 
-/* Is x made of elements of 16 bits? Then f32 has digits enough for a part's mean. */
-static bool is_packed(const Val *x)
-{
-	const Op *cast = pair_made_by(x, OP_CAST);
-	return cast && elem_bytes(ir_in(cast, 0)->type->elem) <= 2;
-}
-
 /* Of sums of 16 bits each one rounds, and a part has no function of the author's. */
 static bool reduces_parts(const PartsPlan *p, const Op *op)
 {
@@ -218,7 +211,7 @@ static bool add_sum(PartsPlan *p, Op *op)
 	bool f32 = op->out[0]->type->elem == EL_F32 && op->code == OP_SUM && pair_plain(op);
 	if (p->late[s.x->id] && (!f32 || (!is_power(p, &s) && !is_square(p, &s)))) return false;
 	if (op->code == OP_MAX_ELEMENT || op->code == OP_MIN_ELEMENT) s.kind = PART_PLACE;
-	s.packed = is_packed(s.x);
+	s.packed = pair_is_packed(s.x);
 	s.linear = s.kind == PART_SQUARES && !s.packed;
 	p->words += s.linear || s.kind == PART_PLACE ? 2 : 1;
 	vec_push(A_TMP, &p->sums, s);

@@ -81,11 +81,11 @@ static bool begins_row(const Op *op, int axis)
 /* Of what one store, found where facts are known: its axis that is longest, from the tensor's
  * begin to its end or beyond. */
 typedef struct Row { const Op *store; int axis; const Sym *extent; } Row;
-static Row row;
 
 static void find_row(ValSyms *b, Op *op)
 {
-	if (op != row.store) return;
+	Row *row = b->ctx;
+	if (op != row->store) return;
 	const Type *t = ir_accessed(op)->type;
 	for (int a = 0; a < t->rank; a++) {
 		const Sym *extent = valsym_extent(b, ir_in(op, 0), a);
@@ -93,9 +93,9 @@ static void find_row(ValSyms *b, Op *op)
 			|| !sym_is_of_call(extent))
 			continue;
 		if (!facts_le(b->facts, extent, sym_const(type_extent(t, a)))) continue;
-		if (row.axis >= 0 && t->log2[a] <= t->log2[row.axis]) continue;
-		row.axis = a;
-		row.extent = extent;
+		if (row->axis >= 0 && t->log2[a] <= t->log2[row->axis]) continue;
+		row->axis = a;
+		row->extent = extent;
 	}
 }
 
@@ -121,9 +121,9 @@ static void index_rows(void *ctx, Op *op)
 static void put_rows_on_grid(Narrow *n)
 {
 	Fn *fn = n->fn;
-	row = (Row){ n->store, -1, NULL };
+	Row row = { n->store, -1, NULL };
 	if (fn->ngrid == GRID_RANK) return;
-	valsyms_accesses(fn, find_row);
+	valsyms_accesses(fn, find_row, &row);
 	if (row.axis < 0) return;
 	const Type *t = ir_accessed(n->store)->type;
 	Builder b = build_before(fn->body->first);

@@ -19,8 +19,6 @@
 #include "lower/placed.h"
 #include "plan/plan.h"
 
-enum { WARPS = 4 };     /* to which registers are given at once */
-
 static int words_of(const Val *v)
 {
 	int n = regs_of(v);
@@ -97,8 +95,8 @@ static int blocks_of(const Fn *fn, int regs)
 {
 	int warps = block_threads(fn) / 32;
 	regs = (regs + REGS_UNIT - 1) / REGS_UNIT * REGS_UNIT;
-	int blocks = machine_registers() / 32 / regs / WARPS * WARPS / warps;
-	while (blocks > 1 && blocks * warps % WARPS) blocks--;
+	int blocks = machine_registers() / 32 / regs / REGS_WARPS * REGS_WARPS / warps;
+	while (blocks > 1 && blocks * warps % REGS_WARPS) blocks--;
 	return blocks;
 }
 

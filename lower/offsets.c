@@ -45,5 +45,5 @@ static void visit_access(ValSyms *b, Op *op)
 void pass_offsets(Module *m, const LowerCx *cx)
 {
 	(void)cx;
-	for (int i = 0; i < m->fns.n; i++) valsyms_accesses(m->fns.p[i], visit_access);
+	for (int i = 0; i < m->fns.n; i++) valsyms_accesses(m->fns.p[i], visit_access, NULL);
 }

@@ -18,23 +18,16 @@
  * flow, atomics and output other than stores qualify. Rows of which shorter ones have fewer lanes (by_warp.c) are
  * accessed in up to four vectors by each lane, if eight lanes then have one: what is computed once for each lane is
  * then as little, and fewer registers are pads of rows that are shorter than their tile. */
+#include "base/least.h"
 #include "lower/pins.h"
 #include "lower/placed.h"
-
-static int imin(int a, int b) { return a < b ? a : b; }
-static int imax(int a, int b) { return a > b ? a : b; }
 
 /* ---- lanes ---- */
 bool pack_suits(const Op *op)
 {
 	if (op_is_reduce(op) || op_is_scan(op)) return true;    /* a region of theirs computes scalars */
 	if (op->nregion) return false;
-	switch (op->code) {
-	case OP_LITERAL: case OP_CAT: case OP_JOIN: case OP_SPLIT: case OP_TAKE: case OP_SHIFT: case OP_SORT: case OP_TOPK:
-	case OP_TO_SCALAR: case OP_LOAD: case OP_STORE: case OP_GATHER: case OP_SCATTER:
-	case OP_LOAD_PTR: case OP_STORE_PTR: case OP_ASSUME: return true;
-	default: return op_has(op, OPF_POINTWISE | OPF_UNIFORM);
-	}
+	return op_is(op, OPT_IN_WARP) || op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 }
 
 /* log2 of the elements and of the bytes that a lane holds of a tile, at most. */
@@ -121,8 +114,8 @@ static void pack_fn(Fn *fn)
 	int moved = log2_of(p.moved + 1) - 1, bytes = p.moved ? imin(p.held, moved) : p.held;
 	int pin = plan_pinned(fn, PC_PACK), warp = LANES_LOG2 - fn_threads(fn).lanes;
 	if (p.alone || (pin == PLAN_FREE && (bytes > COST_PACK_TILE || p.held > COST_PACK_HELD))) return;
-	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), PACK_WARPS)
-		: imin(imax(COST_PACK_BYTES - bytes - warp, 1), PACK_WARPS);
+	int n = pin != PLAN_FREE ? imin(imax(pin - warp, 0), COST_PACK_WARPS)
+		: imin(imax(COST_PACK_BYTES - bytes - warp, 1), COST_PACK_WARPS);
 	if (rows_are_dense(fn) && pin == PLAN_FREE) n = COST_PACK_DENSE;
 	while (n && fn->shared_bytes << (n + warp) > COST_PACK_SHARED) n--;
 	fn->packed = n + warp ? 1 << (n + warp) : 0;

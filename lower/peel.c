@@ -22,7 +22,9 @@
 
 enum { PEEL_OF = 16 };
 /* Of PEEL_OF: what versions keep of the registers; the first for short rows. */
-static const int peel_parts[PEEL_COPIES] = { 8, 8, 12, 14, 16 };
+static const int peel_parts[PEEL_COPIES] = {
+	COST_PEEL_SHORT, COST_PEEL_FEW, COST_PEEL_MORE, COST_PEEL_MOST, PEEL_OF
+};
 
 /* It begins with the row of a parameter's elements, and lies inside along the other axes. */
 static bool is_plain(const Fn *fn, const Op *op)
@@ -121,7 +123,7 @@ static void stage(Fn *fn, int64_t room)
 		if (apart && (ir_in(op, 0)->type->rank != 1 || !memory_is_constant(fn, ir_in(op, 0)))) return;
 		n += apart;
 	}
-	if (peel_elem_size(fn) == 4 && room > SHARED_LIMIT) room = SHARED_LIMIT;
+	if (peel_elem_size(fn) == 4 && room > COST_SHARED_LIMIT) room = COST_SHARED_LIMIT;
 	int64_t end = at + STAGE_BAR + n * peel_stage_bytes(fn);
 	if (!n || end > room) return;
 	fn->stage_at = at;
@@ -146,7 +148,8 @@ static bool is_long(const Fn *fn)
 bool peel_leads(const Fn *fn)
 {
 	if (fn->row_regs == 1 << fn->row_regs_log2) return false;
-	return fn->cluster ? !peel_loads_apart(fn) || (fn->stage_at && fn->shared_bytes <= SHARED_LIMIT) : !is_long(fn);
+	if (!fn->cluster) return !is_long(fn);
+	return !peel_loads_apart(fn) || (fn->stage_at && fn->shared_bytes <= COST_SHARED_LIMIT);
 }
 
 bool peel_wanted(const Fn *by_element)

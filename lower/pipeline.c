@@ -203,7 +203,7 @@ static Fn *place(Fn *typed, const PipePlan *plan, const LowerCx *cx)
 	name_views(&x, &x.by_part, x.part.fn);
 	pipe_map_stores(&x);
 	name_views(&x, &x.whole, fn);
-	if (!pipe_map_loads(&x) || !pipe_give_memory(&x, SHARED_LARGE)) return NULL;
+	if (!pipe_map_loads(&x) || !pipe_give_memory(&x, MACHINE_SHARED_90)) return NULL;
 	write_kernel(&x);
 	x.fn->stage = STAGE_PLACED;
 	x.fn->arch = cx->target_arch;

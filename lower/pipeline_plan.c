@@ -15,8 +15,7 @@
 
 enum {
 	PLANS = 128,            /* that are compared, at most */
-	DEPTH = 64,             /* elements of an iteration: PIPE_SPAN bytes */
-	STAGE_DEPTH = 64        /* bytes of an iteration of several stages */
+	DEPTH = PIPE_SPAN / 2   /* elements of an iteration, of 16 bits */
 };
 
 /* A kernel as plans see it: what all costs are made of. */
@@ -366,20 +365,18 @@ int pipe_stream_k_plans(Pipe *p, const LowerCx *cx, PipeChoice to[PIPE_PLANS])
 }
 
 /* ---- several stages ---- */
-/* Tiles whose warps have up to 64 x 64 sums, and how many thread blocks a multiprocessor runs at once. */
+/* A tile, and how many thread blocks with one a multiprocessor runs at once. */
 typedef struct StagePlan { PipePlan plan; int blocks; } StagePlan;
 
 static const StagePlan stage_plans[] = {
-	{ { .rows = 128, .cols = 256, .warps = { 1, 2 } }, 1 },
-	{ { .rows = 256, .cols = 128, .warps = { 2, 1 } }, 1 },
-	{ { .rows = 128, .cols = 64, .warps = { 1, 1 } }, 3 },
-	{ { .rows = 64, .cols = 64, .warps = { 1, 1 } }, 4 },
+#define COST(name, value, reason)
+#define STAGE_PLAN(row, col, row_warps, col_warps, blocks) \
+	{ { .rows = row, .cols = col, .warps = { row_warps, col_warps } }, blocks },
+#include "base/cost.def"
+#undef COST
 };
 
-enum {
-	STAGE_WARPS = 3,        /* log2 of a thread block's, at most */
-	STAGE_LEAST = 16,       /* rows and columns of a warp: of one ldmatrix */
-};
+enum { STAGE_LEAST = 16 };      /* rows and columns of a warp: of one ldmatrix */
 
 /* Thread blocks that a multiprocessor runs at once take turns at its tensor cores and its lines. */
 static const Sym *stage_time(const Shape *s, const StagePlan *q)
@@ -398,7 +395,7 @@ static const Sym *stage_time(const Shape *s, const StagePlan *q)
 static PipePlan in_stages(PipePlan p)
 {
 	p.groups = p.cluster = 1;
-	p.depth = STAGE_DEPTH;
+	p.depth = COST_STAGES_DEPTH;
 	return p;
 }
 
@@ -410,7 +407,7 @@ PipePlan pipe_own_stages(const Pipe *p)
 	for (;;) {
 		int rows = q.rows >> q.warps[0], cols = q.cols >> q.warps[1], n = q.warps[0] + q.warps[1];
 		bool many = rows * cols * p->products > COST_STAGES_SUMS / 2 * LANES;
-		if (n == STAGE_WARPS || (!many && n >= 2) || (rows <= STAGE_LEAST && cols <= STAGE_LEAST)) return q;
+		if (n == COST_STAGES_WARPS || (!many && n >= 2) || (rows <= STAGE_LEAST && cols <= STAGE_LEAST)) return q;
 		q.warps[cols > rows]++;
 	}
 }

@@ -47,7 +47,6 @@ static bool fit_axis(Pipe *p, const LowerCx *cx, int of_sums, int want)
 
 /* ---- depth ---- */
 typedef struct Depth { const Pipe *p; bool ends; } Depth;
-static Depth *now;      /* that valsyms_accesses asks */
 
 static const PipeLoad *load_of(const Pipe *p, const Op *op)
 {
@@ -58,11 +57,12 @@ static const PipeLoad *load_of(const Pipe *p, const Op *op)
 
 static void check_end(ValSyms *b, Op *op)
 {
-	const PipeLoad *l = load_of(now->p, op);
+	Depth *d = b->ctx;
+	const PipeLoad *l = load_of(d->p, op);
 	if (!l) return;
 	const Sym *ext = valsym_extent(b, ir_in(op, 0), l->depth_axis);
 	const Sym *step = sym_const(type_extent(op->out[0]->type, l->depth_axis));
-	now->ends &= ext && facts_le(b->facts, ext, sym_mul(valsym(b, ir_in(now->p->loop, 1)), step));
+	d->ends &= ext && facts_le(b->facts, ext, sym_mul(valsym(b, ir_in(d->p->loop, 1)), step));
 }
 
 static bool is_int(const Val *v, int64_t n)
@@ -97,8 +97,7 @@ static bool joins_iterations(Pipe *p)
 {
 	Depth d = { p, true };
 	if (!counts_iterations(p)) return false;
-	now = &d;
-	valsyms_accesses(p->fn, check_end);
+	valsyms_accesses(p->fn, check_end, &d);
 	return d.ends;
 }
 

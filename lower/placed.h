@@ -5,11 +5,6 @@
 #include "lower/lower.h"
 #include "placed/placed.h"
 
-enum {
-	SHARED_LARGE = 227 << 10,       /* and those of sm_90a and sm_100a (CUDA programming guide) */
-	CLUSTER_WIDE = 4        /* log2 of the thread blocks of the largest cluster, which whole GPUs run when asked to */
-};
-
 /* ---- target.c ---- */
 /* Registers of a thread of the consumers of a loop of products, in so many groups, beside one group that starts copies;
  * and of that one, whose registers are what these leave. 0: nobody gives any back. */
@@ -38,15 +33,13 @@ void overlaps_walk(const Fn *fn, void (*each)(void *, const Op *, const Op *), v
 bool overlaps_any(const Fn *fn);
 Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjacent along these axes */
 /* ---- pack.c ---- */
-enum { PACK_WARPS = 3 };                        /* log2 of the most warps of a thread block */
 bool pack_suits(const Op *op);                  /* may tile blocks with it share a warp? */
 int pack_lanes(const Fn *fn);  /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */
 
 /* ---- threads.c: how many share a tile; all log2 ---- */
 int choose_warps(Fn *fn, const LowerCx *cx);    /* without a cluster */
-enum { CLUSTER_WARPS = 3 };
 int choose_cluster(Fn *fn, const LowerCx *cx);  /* thread blocks; 0: none */
-int spare_warps(Fn *fn, int cluster, const LowerCx *cx);        /* besides CLUSTER_WARPS */
+int spare_warps(Fn *fn, int cluster, const LowerCx *cx);        /* besides COST_CLUSTER_WARPS */
 bool has_loop(const Fn *fn);                    /* or another region */
 int cluster_most(const LowerCx *cx, Fn *fn);
 int wide_regs(const Fn *fn, const LowerCx *cx);         /* elements that a thread of the largest clusters holds */

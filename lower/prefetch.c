@@ -92,7 +92,7 @@ static void hold(Fn *fn, Op *loop)
 	ArenaMark mark = arena_mark(A_TMP);
 	Room r = { .loop = loop, .seen = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	const IrBlock *body = loop->region[0];
-	int threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1), loads = 0;
+	int threads = tile_threads(fn), loads = 0;
 	int around = COST_PREFETCH_AROUND;
 	for (int i = 1; i < body->args.n; i++) {
 		int words = words_of(body->args.p[i]);

@@ -35,9 +35,8 @@ typedef struct Stride { bool known; int dims; int64_t coef; } Stride;
 /* log2 of the bytes; -1: none. run: the same of those that are adjacent. looked_up: the axes of the grid, a set, that
  * say which index from memory a place is at */
 typedef struct Spread { int log2, run; Stride along[GRID]; unsigned looked_up; } Spread;
-typedef struct Sweep { Spread load, store; } Sweep;
-
-static Sweep now;       /* of the kernel that valsyms_accesses goes over */
+/* Of the largest load and store. first: of the one whose places matter more; second: of the other. */
+typedef struct Sweep { Spread load, store; const Spread *first, *second; } Sweep;
 
 static bool is_farther(Stride x, Stride y) { return x.dims != y.dims ? x.dims > y.dims : x.coef > y.coef; }
 
@@ -109,7 +108,8 @@ static void visit_access(ValSyms *b, Op *op)
 	bool store = op->code == OP_STORE;
 	const Type *t = store ? ir_in(op, op->nin - 1)->type : op->out[0]->type;
 	Spread p = { .log2 = type_is_tile(t) ? type_log2_size(t) + elem_log2(t->elem) : 0 };
-	Spread *best = store ? &now.store : &now.load;
+	Sweep *s = b->ctx;
+	Spread *best = store ? &s->store : &s->load;
 	if (p.log2 <= best->log2) return;
 	p.run = run_of(op, t);
 	if (op->code == OP_LOAD) p.looked_up = looked_up(op);
@@ -140,10 +140,10 @@ static void look_at_order(void *ctx, Op *op)
 }
 
 /* Is axis x to be faster than y? */
-static bool is_faster(const Spread *first, const Spread *second, int x, int y)
+static bool is_faster(const Sweep *of, int x, int y)
 {
-	const Spread *p[] = { first, second };
-	unsigned up = now.load.log2 >= now.store.log2 ? now.load.looked_up : 0;
+	const Spread *p[] = { of->first, of->second };
+	unsigned up = of->load.log2 >= of->store.log2 ? of->load.looked_up : 0;
 	if ((up >> x ^ up >> y) & 1) return up >> x & 1;
 	for (int i = 0; i < 2; i++) {
 		Stride s = p[i]->along[x], t = p[i]->along[y];
@@ -172,11 +172,11 @@ static bool is_short(const Spread *p, const Spread *beside)
 }
 
 /* Short runs grow along the axis that is nearest to each access. */
-static void join_runs(Fn *fn, const Spread *first, const Spread *second)
+static void join_runs(Fn *fn, const Sweep *of)
 {
-	const Spread *p[] = { first, second };
+	const Spread *p[] = { of->first, of->second };
 	int place = 0;
-	if (now.load.looked_up) return;
+	if (of->load.looked_up) return;
 	for (int i = 0; i < 2; i++) {
 		if (!is_short(p[i], p[!i])) continue;
 		int axis = nearest(fn, p[i]), k = 0;
@@ -197,17 +197,18 @@ static void sweep_fn(Fn *fn)
 	ir_walk(fn->body, look_at_order, &order);
 	arena_release(A_TMP, mark);
 	if (order.keeps || order.added < order.loaded) return;
-	now = (Sweep){ { .log2 = -1 }, { .log2 = -1 } };
-	valsyms_accesses(fn, visit_access);
-	bool loads = now.load.log2 > now.store.log2 + COST_SWEEP_MORE;
-	const Spread *first = loads ? &now.load : &now.store, *second = loads ? &now.store : &now.load;
+	Sweep s = { .load = { .log2 = -1 }, .store = { .log2 = -1 } };
+	valsyms_accesses(fn, visit_access, &s);
+	bool loads = s.load.log2 > s.store.log2 + COST_SWEEP_MORE;
+	s.first = loads ? &s.load : &s.store;
+	s.second = loads ? &s.store : &s.load;
 	bool same = true;
 	for (int i = 0; i < fn->ngrid; i++) {
 		int k = i;
-		for (; k > 0 && is_faster(first, second, i, fn->sweep[k - 1]); k--) fn->sweep[k] = fn->sweep[k - 1];
+		for (; k > 0 && is_faster(&s, i, fn->sweep[k - 1]); k--) fn->sweep[k] = fn->sweep[k - 1];
 		fn->sweep[k] = i;
 	}
-	join_runs(fn, first, second);
+	join_runs(fn, &s);
 	for (int i = 0; i < fn->ngrid; i++) same &= fn->sweep[i] == i;
 	if (same) memset(fn->sweep, 0, sizeof fn->sweep);
 }

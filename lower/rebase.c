@@ -216,8 +216,7 @@ bool pair_places(const Pair *p, Places *at)
 	return find_groups(p, at->part, at->type, &at->groups);
 }
 
-/* Is x made of elements of one or two bytes? */
-static bool is_packed(const Val *x)
+bool pair_is_packed(const Val *x)
 {
 	const Op *cast = pair_made_by(x, OP_CAST);
 	return cast && elem_bytes(ir_in(cast, 0)->type->elem) <= 2;
@@ -229,7 +228,8 @@ static bool find_pair(const Fn *fn, Op *sum, Pair *p, Places *at)
 	if (sum->code != OP_SUM || !pair_plain(sum) || !type_is_tile(ir_in(sum, 0)->type)) return false;
 	Elem e = ir_in(sum, 0)->type->elem;
 	p->axis = ir_axis(sum);
-	if ((e != EL_F32 && e != EL_F64) || !is_square(ir_in(sum, 0), p) || is_packed(p->x) || !find_first(p)) return false;
+	if ((e != EL_F32 && e != EL_F64) || !is_square(ir_in(sum, 0), p)) return false;
+	if (pair_is_packed(p->x) || !find_first(p)) return false;
 	if (p->mask && (!counts_all(fn, p) || !may_stand(p->mask, p->first, DEPTH))) return false;
 	return pair_places(p, at);
 }

@@ -25,6 +25,8 @@ typedef struct Places { const Type *type; Lay part, gathered, m; Groups groups; 
 /* ---- finding them ---- */
 bool pair_plain(const Op *op);                          /* of the default rounding and so on */
 Op *pair_made_by(const Val *v, OpCode code);            /* by such an operation; NULL: it is not */
+/* Is x made of elements of one or two bytes? Then f32 has digits enough for a part's mean. */
+bool pair_is_packed(const Val *x);
 bool pair_differs(const Val *v, Pair *p);               /* v is x - m, m the same along axis */
 bool pair_places(const Pair *p, Places *at);            /* false: warps hold nothing that could be moved */
 

@@ -56,17 +56,10 @@ bool never_below_zero(const Val *v, int depth)
 	Num n;
 	if (!op || depth == 0) return false;
 	if (ir_const_value(v, &n)) return is_f32(v) && n.f >= 0;
-	switch (op->code) {
-	case OP_EXP: case OP_EXP2: case OP_ABS: case OP_SQRT: case OP_RSQRT: return true;
-	case OP_MUL:
-		if (ir_in(op, 0) == ir_in(op, 1)) return true;
-		break;
-	case OP_ADD: case OP_DIV: case OP_MAX: case OP_MIN: break;
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_SUM: return never_below_zero(ir_in(op, 0), depth - 1);
-	case OP_SELECT: return never_below_zero(ir_in(op, 1), depth - 1) && never_below_zero(ir_in(op, 2), depth - 1);
-	default: return false;
-	}
-	return never_below_zero(ir_in(op, 0), depth - 1) && never_below_zero(ir_in(op, 1), depth - 1);
+	if (op_is(op, OPT_POSITIVE) || (op->code == OP_MUL && ir_in(op, 0) == ir_in(op, 1))) return true;
+	bool all = op_is(op, OPT_KEEPS_SIGN) || op_has(op, OPF_FREE);
+	for (int i = op->code == OP_SELECT; all && i < op->nin; i++) all = never_below_zero(ir_in(op, i), depth - 1);
+	return all;
 }
 
 enum { DEPTH = 12 };            /* of the question above: enough for any formula written by hand */
@@ -74,13 +67,9 @@ enum { DEPTH = 12 };            /* of the question above: enough for any formula
 /* Does op hand a small relative error of its operands on as it is? */
 static bool keeps_error(const Op *op)
 {
-	switch (op->code) {
-	case OP_MUL: case OP_DIV: case OP_NEG: case OP_ABS: case OP_SQRT: case OP_RSQRT: case OP_SELECT:
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return true;
-	case OP_ADD: return never_below_zero(ir_in(op, 0), DEPTH) && never_below_zero(ir_in(op, 1), DEPTH);
-	case OP_SUM: return never_below_zero(ir_in(op, 0), DEPTH);
-	default: return false;
-	}
+	bool all = op_is(op, OPT_KEEPS_ERROR | OPT_ADDS_UP) || op_has(op, OPF_FREE);
+	for (int i = 0; all && op_is(op, OPT_ADDS_UP) && i < op->nin; i++) all = never_below_zero(ir_in(op, i), DEPTH);
+	return all;
 }
 
 /* ---- sums that loops carry ---- */

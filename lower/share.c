@@ -357,7 +357,7 @@ static void give_places(Fn *fn, const bool *own, const LowerCx *cx)
 		put_in_place(&s, &placed, i);
 		ir_set_int(q->op, AT_SLOT, q->at);
 		if (q->at + q->bytes > fn->shared_bytes) fn->shared_bytes = q->at + q->bytes;
-		if (!beyond && fn->shared_bytes > SHARED_LIMIT) beyond = q->op;
+		if (!beyond && fn->shared_bytes > COST_SHARED_LIMIT) beyond = q->op;
 	}
 	if (!beyond) return;
 	if (cx->misfits) vec_push(A_UNIT, cx->misfits, fn);

@@ -473,7 +473,7 @@ static void simplify_block(Simp *s, IrBlock *b)
 /* ---- dead ops ---- */
 static bool removable(const Op *op, const int *uses)
 {
-	if (op_has(op, OPF_WRITE | OPF_TERM) || !op_has(op, OPF_PURE | OPF_READ | OPF_HIDDEN)) return false;
+	if (op_has(op, OPF_WRITE | OPF_TERM | OPF_STAYS) || !op_has(op, OPF_PURE | OPF_READ | OPF_HIDDEN)) return false;
 	if (op->nregion && !op_has(op, OPF_PURE)) return false;
 	if (op_has(op, OPF_ATOMIC) && !op_has(op, OPF_WRITE)) return false;
 	for (int i = 0; i < op->nout; i++)

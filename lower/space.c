@@ -66,7 +66,7 @@ static int pack_range(const Fn *fn)
 	bool ordered = false, suits = true;
 	ir_walk(fn->body, find_ordered, &ordered);
 	for (const Op *op = fn->body->first; op; op = op->next) suits &= pack_suits(op);
-	return ordered ? 0 : suits ? plan_range(PC_PACK).most : PACK_WARPS;
+	return ordered ? 0 : suits ? plan_range(PC_PACK).most : COST_PACK_WARPS;
 }
 
 Space space_of(Fn *fn, const Machine *m, const Skeleton *k, const Calls *calls)
@@ -117,7 +117,7 @@ void plans_find(Planned *p, Fn *fn, int arch)
 	Calls calls = calls_of(fn);
 	PlannedFn f = { .fn = fn, .arch = arch };
 	bool known = !p->extents || calls_at(fn, p->extents, &k, &calls);
-	k.packs = pack_range(fn) > PACK_WARPS;
+	k.packs = pack_range(fn) > COST_PACK_WARPS;
 	Space s = space_of(fn, machine_of(arch), &k, &calls);
 	s.smallest = COST_TILE_LEAST;
 	f.asked = calls;

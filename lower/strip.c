@@ -13,7 +13,7 @@
 
 enum {
 	PARTS = 4,              /* of a kernel that are cut one after the other */
-	KEEP_ALL = SHARED_LARGE /* bytes that a thread block may keep (cache.c) */
+	KEEP_ALL = MACHINE_SHARED_90 /* bytes that a thread block may keep (cache.c) */
 };
 
 /* ---- how large ---- */

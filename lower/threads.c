@@ -177,7 +177,7 @@ int wide_regs(const Fn *fn, const LowerCx *cx)
 	ir_walk(fn->body, measure, &s);
 	bool one = s.loaded == s.bytes && s.loaded <= COST_WIDE_LOADED;
 	bool packed = s.bytes == COST_WIDE_LOADED && s.waits && !s.math;
-	bool often = s.waits > 1 && !s.math && s.log2 > LANES_LOG2 + CLUSTER_WARPS + COST_CLUSTER_REGS + CLUSTER_WIDE;
+	bool often = s.waits > 1 && !s.math && s.log2 > LANES_LOG2 + COST_CLUSTER_WARPS + COST_CLUSTER_REGS + CLUSTER_WIDE;
 	bool few = cx->peels || (fn->by_element ? s.loaded <= COST_WIDE_BY_ELEMENT : one || packed || often);
 	return COST_CLUSTER_REGS + few;
 }
@@ -204,7 +204,7 @@ static void find_held(void *ctx, Op *op)
  * are relaxed, holds them (bench/notes/rows.md). */
 static int more_regs(Fn *fn, const Size *s)
 {
-	enum { ALONE = LANES_LOG2 + CLUSTER_WARPS + COST_CLUSTER_REGS + 1 };
+	enum { ALONE = LANES_LOG2 + COST_CLUSTER_WARPS + COST_CLUSTER_REGS + 1 };
 	if (s->bytes != 2 || s->waits <= 1 || s->scans || fn->by_element) return 0;
 	if (!s->math) return s->log2 == ALONE;
 	if (s->loaded != 2 || s->products || s->log2 < ALONE) return 0;
@@ -267,7 +267,7 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 	int pin = plan_pinned(fn, PC_CLUSTER);
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) return cluster_of_carried(fn, cx, &s);
-	int c = s.log2 - LANES_LOG2 - CLUSTER_WARPS - COST_CLUSTER_REGS - packs_more(cx, &s),
+	int c = s.log2 - LANES_LOG2 - COST_CLUSTER_WARPS - COST_CLUSTER_REGS - packs_more(cx, &s),
 		more = c > 0 && !cx->peels ? more_regs(fn, &s) : 0;
 	if (pin == PLAN_FREE && (c <= 0 || (c <= more && !ir_has_hint(fn, "cluster")))) return 0;
 	if (!kernel_suits_cluster(fn)) return 0;
@@ -290,16 +290,16 @@ int choose_cluster(Fn *fn, const LowerCx *cx)
 int spare_warps(Fn *fn, int cluster, const LowerCx *cx)
 {
 	Size s = { 0 };
-	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS) - CLUSTER_WARPS;
+	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS) - COST_CLUSTER_WARPS;
 	ir_walk(fn->body, measure, &s);
 	if (has_loop(fn)) {
 		/* Registers hold the sums and what is on its way if half the threads do. */
-		int w = s.log2 - LANES_LOG2 - COST_CARRY_REGS - CLUSTER_WARPS - cluster;
+		int w = s.log2 - LANES_LOG2 - COST_CARRY_REGS - COST_CLUSTER_WARPS - cluster;
 		return w > 1 && s.bytes <= 2 && s.sums > 1 ? w - 1 : w;
 	}
 	int more = cx->peels ? packs_more(cx, &s) : more_regs(fn, &s),
 		regs = cluster < CLUSTER_WIDE ? COST_CLUSTER_REGS + more : wide_regs(fn, cx);
-	int w = s.log2 - LANES_LOG2 - CLUSTER_WARPS - regs - cluster;
+	int w = s.log2 - LANES_LOG2 - COST_CLUSTER_WARPS - regs - cluster;
 	int least = -packs_more(cx, &s);
 	bool more_each = !fn->by_element && !s.scans && regs < wide_regs(fn, cx);
 	if (w > 0 && more_each) w--;

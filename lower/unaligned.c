@@ -22,12 +22,8 @@ typedef struct Rows { bool accessed, other, tiles, works, vectors; } Rows;
 
 static bool moves(const Op *op)
 {
-	switch (op->code) {
-	case OP_JOIN: case OP_FOR: case OP_IF: case OP_YIELD:
-	case OP_LOAD: case OP_STORE: case OP_GATHER: case OP_SCATTER: case OP_ATOMIC_RMW: return true;
-	case OP_LITERAL: return op->nin == 0;
-	default: return op_is_reduce(op) || op_has(op, OPF_POINTWISE | OPF_UNIFORM);
-	}
+	if (op->code == OP_LITERAL) return op->nin == 0;
+	return op_is(op, OPT_BY_ELEMENT) || op_is_reduce(op) || op_has(op, OPF_POINTWISE | OPF_UNIFORM);
 }
 
 static void look_at(void *ctx, Op *op)

@@ -237,33 +237,35 @@ static void follow(void *ctx, Op *op)
 }
 
 /* ---- where accesses are ---- */
-static Widen *now;      /* that valsyms_accesses checks */
+typedef struct Differing { const Widen *w; bool found; } Differing;
 
 static void find_differing(void *ctx, const Sym *atom)
 {
-	bool *found = ctx;
-	if (atom->atom == ATOM_BID) *found |= atom->index == now->axis;
-	if (atom->atom == ATOM_VAL) *found |= atom->index >= now->fn->nval || now->along[atom->index] != WIDEN_SAME;
+	Differing *d = ctx;
+	const Widen *w = d->w;
+	if (atom->atom == ATOM_BID) d->found |= atom->index == w->axis;
+	if (atom->atom == ATOM_VAL) d->found |= atom->index >= w->fn->nval || w->along[atom->index] != WIDEN_SAME;
 }
 
 /* Do neighbours' tiles lie one after the other, and those after the grid's end outside of what they are stored to? */
 static void check_access(ValSyms *b, Op *op)
 {
-	int a = widen_access(now, op);
-	if (a < 0 || now->fails) return;
-	if (looked_up_axis(now, op) >= 0) {
-		now->fails |= !widen_lifts(now, ir_in(op, 1 + a));
+	Widen *w = b->ctx;
+	int a = widen_access(w, op);
+	if (a < 0 || w->fails) return;
+	if (looked_up_axis(w, op) >= 0) {
+		w->fails |= !widen_lifts(w, ir_in(op, 1 + a));
 		return;
 	}
 	const Sym *step = sym_const(type_extent(ir_accessed(op)->type, a));
-	const Sym *bid = sym_atom(ATOM_BID, NULL, now->axis), *at = valsym_access(b, op, a);
+	const Sym *bid = sym_atom(ATOM_BID, NULL, w->axis), *at = valsym_access(b, op, a);
 	const Sym *rest = sym_sub(at, sym_mul(bid, step)), *ext = valsym_extent(b, ir_in(op, 0), a);
-	bool differs = rest->size > SYM_SIZE_MAX;
-	if (!differs) sym_atoms(rest, find_differing, &differs);
-	now->fails |= differs;
-	if (now->fails || op->code != OP_STORE) return;
-	step = sym_const(type_extent(ir_accessed(op)->type, a) >> now->parts);
-	now->fails |= !ext || !facts_le(b->facts, ext, sym_add(sym_mul(now->end, step), rest));
+	Differing d = { w, rest->size > SYM_SIZE_MAX };
+	if (!d.found) sym_atoms(rest, find_differing, &d);
+	w->fails |= d.found;
+	if (w->fails || op->code != OP_STORE) return;
+	step = sym_const(type_extent(ir_accessed(op)->type, a) >> w->parts);
+	w->fails |= !ext || !facts_le(b->facts, ext, sym_add(sym_mul(w->end, step), rest));
 }
 
 static void init_same(void *ctx, Op *op)
@@ -317,8 +319,7 @@ static bool plan(Widen *w, Fn *fn, int axis, bool places)
 	} while (w->again && !w->fails);
 	if (!w->fails) ir_walk(fn->body, check_meeting, w);
 	if (w->fails) return false;
-	now = w;
-	valsyms_accesses(fn, check_access);
+	valsyms_accesses(fn, check_access, w);
 	return !w->fails;
 }
 
@@ -337,7 +338,7 @@ static void note_op(void *ctx, Op *op)
 	vec_push(A_TMP, &x->ops, was);
 }
 
-static const Type *wide_type(const Wide *x, const Type *t, int axis)
+const Type *widen_type(const Wide *x, const Type *t, int axis)
 {
 	uint8_t log2[TILE_RANK];
 	for (int i = 0; i < t->rank; i++) log2[i] = (uint8_t)(t->log2[i] + (i == axis ? x->log2 : 0));
@@ -354,7 +355,7 @@ static const Type *split_type(const Type *t, int axis, int n)
 
 static void widen_value(const Wide *x, Val *v)
 {
-	if (axis_of(x, v) >= 0) v->type = wide_type(x, v->type, axis_of(x, v));
+	if (axis_of(x, v) >= 0) v->type = widen_type(x, v->type, axis_of(x, v));
 }
 
 static void widen_values(const Wide *x, const Op *op)
@@ -376,7 +377,7 @@ static bool is_spread(const Val *v, int axis)
 /* v, which is the same for all, in as many copies side by side. */
 static Val *copies(const Wide *x, Builder *b, Val *v, int axis)
 {
-	const Type *t = v->type, *wide = wide_type(x, t, axis);
+	const Type *t = v->type, *wide = widen_type(x, t, axis);
 	Num n;
 	if (ir_const_value(v, &n)) return ir_const_num(b, wide, n);
 	if (is_spread(v, axis)) return ir_unary(b, OP_BROADCAST, wide, ir_in(v->def, 0));
@@ -593,8 +594,7 @@ static const Sym *count_parts(Widen *w, int log2)
 	if (grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &by) || by % ((int64_t)1 << log2)) return all;
 	w->end = sym_cdiv(grid->arg[0], sym_const(by >> log2));
 	w->parts = log2;
-	now = w;
-	valsyms_accesses(w->fn, check_access);
+	valsyms_accesses(w->fn, check_access, w);
 	bool enough = !w->fails;
 	w->fails = false;
 	return enough ? w->end : all;

@@ -191,13 +191,6 @@ bool widen_has_parts(Widen *w, const Val *v, int axis, int log2)
 	return *known == 1 + axis;
 }
 
-static const Type *part_type(const Wide *x, const Type *t, int axis)
-{
-	uint8_t log2[TILE_RANK];
-	for (int i = 0; i < t->rank; i++) log2[i] = (uint8_t)(t->log2[i] + (i == axis ? x->log2 : 0));
-	return type_with_shape(t, t->rank, log2);
-}
-
 static Val *number_of_part(const Wide *x)
 {
 	const Type *t = type_scalar(EL_I32);
@@ -211,7 +204,7 @@ static Val *part(Wide *x, Builder *b, Val *v, int axis)
 {
 	Op *op = v->def;
 	Num n;
-	const Type *t = part_type(x, v->type, axis);
+	const Type *t = widen_type(x, v->type, axis);
 	if (ir_const_value(v, &n)) return ir_const_num(b, t, n);
 	if (op->code == OP_IOTA) {
 		if (!x->which) x->which = number_of_part(x);

@@ -18,6 +18,9 @@ static inline int widen_along(const Widen *w, const Val *v) { return w->along[v-
 /* The axis of the result of a reshape that lies as an axis of its operand does; -1: none. */
 int widen_reshaped_axis(const Type *from, const Type *to, int axis);
 
+/* Of a value whose type is t for one tile block, with the neighbours along that axis. */
+const Type *widen_type(const Wide *x, const Type *t, int axis);
+
 /* ---- what each of the neighbours has (widen_each.c) ---- */
 /* Can it be computed for each of the neighbours, from their index? */
 bool widen_lifts(Widen *w, const Val *v);

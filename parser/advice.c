@@ -296,7 +296,8 @@ static bool out_of_place(Gram *g, Expected e)
 		return expect_with(g, e, "an attribute takes its value in parentheses, as in `@stages(3)`");
 	if (k == TOK_STAR && expects(e, "an integer")) return expect_with(g, e, "a pointer is read by `unsafe load(p)`");
 	if ((k == TOK_LT || k == TOK_SHL) && is_name(&p[0]) && p[0].span.lo == g->stmt && expects(e, "+="))
-		return expect_with(g, e, "a launch has arguments only, generic ones by name, as in `k(x, y, N: 64)`");
+		return expect_with(g, e, str_fmt("a launch has arguments only, as in `%s(x)`, generic ones by name",
+			p[0].v.name.s));
 	return false;
 }
 

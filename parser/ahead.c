@@ -87,9 +87,19 @@ bool ahead_assigned(const Gram *g, Str name)
 	return false;
 }
 
-static bool word_character(char c)
+Str ahead_generic(const Gram *g, Str name, Str *class)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	const Src *src = g->lex.src;
+	Lex l = { .src = g->lex.src, .cur = src->text, .end = src->text + src->len, .quiet = true };
+	Token t[6] = { 0 };     /* fn name < parameter : class */
+	do {
+		memmove(t, t + 1, 5 * sizeof *t);
+		lex_token(&l, &t[5]);
+		if (t[0].kind != TOK_FN || t[1].kind != TOK_IDENT || t[1].v.name.s != name || t[2].kind != TOK_LT) continue;
+		*class = t[5].kind == TOK_IDENT ? t[5].v.name.s : NULL;
+		return t[3].kind == TOK_IDENT && *class ? t[3].v.name.s : NULL;
+	} while (t[5].kind != TOK_END);
+	return NULL;
 }
 
 static bool closing(char c) { return c == ')' || c == ']'; }
@@ -106,11 +116,11 @@ uint32_t parse_primary_start(const Gram *g, uint32_t end)
 				depth += closing(*p) - (*p == '(' || *p == '[');
 			} while (depth > 0 && p > text);
 		} else {
-			while (p > text && word_character(p[-1])) p--;
+			while (p > text && lex_is_name_byte(p[-1])) p--;
 		}
 		if (p == text) break;
-		if (p[-1] == '.' && p - 1 > text && (word_character(p[-2]) || closing(p[-2]))) p--;
-		else if (!((*p == '(' || *p == '[') && (word_character(p[-1]) || closing(p[-1])))) break;
+		if (p[-1] == '.' && p - 1 > text && (lex_is_name_byte(p[-2]) || closing(p[-2]))) p--;
+		else if (!((*p == '(' || *p == '[') && (lex_is_name_byte(p[-1]) || closing(p[-1])))) break;
 	}
 	return s->base + (uint32_t)(p - text);
 }

@@ -324,8 +324,18 @@ static bool call_generics(Gram *g)
 		diag_edit(d, parse_span(p[2].span.lo, g->last.span.hi), ours);
 		return true;
 	}
-	diag_help(d, "generic arguments are given by name, as in `%s(x, %s: %s)`", p[2].v.name.s, is_name(p) ? "T" : "N",
-		parse_text(g, p[0].span));
+	Str class, by = ahead_generic(g, p[2].v.name.s, &class);
+	Span open = a.t.span, close = ahead_close(&a);
+	if (!by || !close.hi || (p[0].kind == TOK_INT) != !strcmp(class, "int")) {
+		diag_help(d, "they follow the other arguments, each with the name that the function declares it by");
+		return true;
+	}
+	const char *type = is_name(p) ? foreign_word(FW_TYPE, p[0].v.name.s) : NULL;
+	const char *args = parse_source(g, parse_span(open.hi, close.hi - 1));
+	Str fix = str_fmt("%s(%s%s%s: %s)", p[2].v.name.s, args, *args ? ", " : "", by,
+		type && *type ? type : parse_text(g, p[0].span));
+	diag_help(d, "write `%s`", fix);
+	diag_edit(d, parse_span(p[2].span.lo, close.hi), fix);
 	return true;
 }
 

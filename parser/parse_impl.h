@@ -65,6 +65,8 @@ const char *ahead_text(const Ahead *a, uint32_t lo);    /* from there to the tok
 Span ahead_close(Ahead *a);                     /* from an opening bracket after the closing one; its place, or none */
 uint32_t ahead_primary(Ahead *a);               /* over x, f(x).y[0]: where it ends; 0: none stands there */
 bool ahead_assigned(const Gram *g, Str name);   /* is it assigned further down? */
+/* the first generic parameter, and its class, of the function of that name in this file; NULL: there is none */
+Str ahead_generic(const Gram *g, Str name, Str *class);
 uint32_t parse_primary_start(const Gram *g, uint32_t end);      /* of x, f(x).y[0] that ends there */
 
 /* habit.c: forms of other languages; true: said. The last two add a remedy to d. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/least.h"
 #include "placed/placed.h"
 
 int log2_of(int64_t v)
@@ -12,9 +13,6 @@ int log2_of(int64_t v)
 }
 
 int elem_log2(Elem e) { return log2_of(elem_bytes(e)); }
-
-static int imin(int a, int b) { return a < b ? a : b; }
-static int imax(int a, int b) { return a > b ? a : b; }
 
 Threads fn_threads(const Fn *fn)
 {

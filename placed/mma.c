@@ -1,9 +1,7 @@
 /* How a matrix product runs: which instruction, which warps share it, where the accumulator lives. */
 #include "base/diag.h"
+#include "base/least.h"
 #include "placed/placed.h"
-
-static int imin(int a, int b) { return a < b ? a : b; }
-static int imax(int a, int b) { return a > b ? a : b; }
 
 typedef struct MmaRow { Elem elem; Frag frag; const char *name; } MmaRow;
 

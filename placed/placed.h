@@ -9,10 +9,10 @@
 #include "ir/strides.h"
 #include "layout/frag.h"
 
-enum {
-	SHARED_LIMIT = 96 << 10,        /* bytes of shared memory of a thread block that every architecture has */
-	CLUSTER_PORTABLE = 3            /* log2 of the thread blocks of a cluster that every GPU runs which runs clusters */
-};
+#define MACHINE(number, threads, blocks, registers, shared, shared_block, ...) \
+	_Static_assert(COST_SHARED_LIMIT <= (shared_block) << 10, "an architecture has less");
+#include "base/machine.def"
+#undef MACHINE
 
 /* ---- kinds of operations: ops.c ---- */
 static inline bool op_is_reduce(const Op *op)   /* one that combine splits */

@@ -39,10 +39,9 @@ bool rows_scan_back(const Fn *fn)
 
 const Sym *row_warps(const Fn *fn)
 {
-	enum { SHIFT = 128 };           /* elements by which a row of single elements may be shifted, at most */
 	const Sym *longest = fn->below.p[0];
 	for (int i = 1; i < fn->below.n; i++) longest = sym_max(longest, fn->below.p[i]);
-	int64_t shift = !rows_shift(fn) ? 0 : fn->aligned ? rows_shift_unit(fn, 1) : SHIFT;
+	int64_t shift = !rows_shift(fn) ? 0 : fn->aligned ? rows_shift_unit(fn, 1) : LINE;
 	const Sym *used = sym_add(longest, sym_const(1 + shift));
 	if (!rows_are_sorted(fn)) return sym_min(sym_cdiv(used, sym_const(row_part(fn))), sym_const(fn->warps));
 	const Sym *warps = sym_const(fn->warps);
@@ -272,7 +271,7 @@ int peel_stage(const Fn *fn, const Op *load)
 /* Of each step of all threads the vectors of the thread block, and one more. */
 int64_t peel_stage_bytes(const Fn *fn)
 {
-	int64_t threads = fn->warps * 32 / (fn->cluster ? fn->cluster : 1),
+	int64_t threads = tile_threads(fn),
 		pieces = fn->row_regs / (PIECE / peel_elem_size(fn));
 	return pieces * (threads + 1) * PIECE;
 }

@@ -8,15 +8,13 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/least.h"
 #include "placed/placed.h"
 
 enum {
-	SLOTS_MOST = 16 << 10,          /* bytes of the totals in shared memory */
 	STEPS_MOST = 8,                 /* log2 of those that a thread combines one after the other */
 	VEC_MOST = 3                    /* log2 of the neighbours in registers before lanes follow */
 };
-
-static int imin(int a, int b) { return a < b ? a : b; }
 
 static Lay totals_layout(Lay l, int axis, int bits)
 {
@@ -69,7 +67,7 @@ bool scan_walks(const Op *op, Lay l)
 {
 	ScanPlan p;
 	if (!scan_plan(l, ir_axis(op), &p)) return false;
-	return p.n - p.warps <= STEPS_MOST && scan_offset(op, &p, scan_values(op)) <= SLOTS_MOST;
+	return p.n - p.warps <= STEPS_MOST && scan_offset(op, &p, scan_values(op)) <= COST_SCAN_SHARED;
 }
 
 /* ---- the layout that a scan chooses itself ----

@@ -8,6 +8,7 @@
  * Counted in ticks of a sixteenth of a cycle, in integers, so that every machine chooses alike. */
 #include "base/arena.h"
 #include "base/cost.h"
+#include "base/least.h"
 #include "ir/stretches.h"
 #include "plan/plan.h"
 
@@ -21,8 +22,6 @@ const char *const term_name[TERM_COUNT] = {
 	"memory", "the L2 cache", "instructions", "special functions", "shared memory", "starts", "waits"
 };
 
-static int imin(int a, int b) { return a < b ? a : b; }
-static int imax(int a, int b) { return a > b ? a : b; }
 static int clamp(int v, int least, int most) { return imax(least, imin(v, most)); }
 static int log2_up(int v)
 {

@@ -414,6 +414,17 @@ static const Sym *sym_inside(const Sym *lo, const Sym *hi, const Sym *ext, int64
 	return sym_at_launch(n) ? n : NULL;
 }
 
+/* In other languages such bounds count from the end. What an instance makes of its numbers is left alone. */
+static void warn_below(Cx *cx, Call *c, int i, const Val *bound, int axis)
+{
+	Num n;
+	if (cx->frame->generic || !ir_const_value(bound, &n) || n.i >= 0) return;
+	Diag *d = cx_diag(cx, D_SLICE_BELOW, c->arg[i].span, str_i64(n.i));
+	Str fix = str_fmt("%s.extent(%d) - %s", span_source(c->arg[0].span), axis, str_i64(-n.i));
+	diag_help(d, "from the end it is the extent less a number: write `%s`", fix);
+	diag_edit(d, c->arg[i].span, fix);
+}
+
 static Sv build_slice(Cx *cx, Call *c, const View *v)
 {
 	int axis;
@@ -425,6 +436,8 @@ static Sv build_slice(Cx *cx, Call *c, const View *v)
 		cx_diag(cx, D_STEP_VALUE, c->arg[4].span, str_i64(step));
 		return sv_poison(c->span);
 	}
+	warn_below(cx, c, 2, lo, axis);
+	warn_below(cx, c, 3, hi, axis);
 	at_span(cx, c->span);
 	Val *zero = val_int(cx, EL_I64, 0), *one = val_int(cx, EL_I64, step), *ext = view_extent(cx, v, axis);
 	const Sym *sym = sym_inside(val_sym(cx, lo), val_sym(cx, hi), v->dim[axis].sym, step, cx->facts);

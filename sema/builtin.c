@@ -4,6 +4,7 @@
 #include "ast/foreign.h"
 #include "ir/exact.h"
 #include "sema/build.h"
+#include "sema/scope.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -277,7 +278,10 @@ Sv arg_tile(Cx *cx, Call *c, int i)
 	Sv v = arg_value(cx, c, i, NULL);
 	if (sv_bad(v) || sv_is_tile(v)) return v;
 	Diag *d = cx_diag(cx, D_NEED_TILE, v.span, call_what(c), sv_what(v));
-	if (sv_is_scalar(v)) diag_help(d, "`full(shape, %s, T)` is a tile of it", span_source(v.span));
+	if (sv_is_scalar(v)) {
+		const char *elem = v.type ? elem_word(cx, v.type->elem) : v.kind == SV_INT ? "i32" : "f32";
+		diag_help(d, "`full` makes a tile of it, as in `full([64], %s, %s)`", span_source(v.span), elem);
+	}
 	if (v.kind == SV_VIEW) diag_help(d, "`%s.load(...)` loads a tile from it", span_source(v.span));
 	return sv_poison(c->span);
 }

@@ -40,13 +40,22 @@ static SymVal not_launch(Cx *cx, const Expr *e, const char *what)
 	return NO_SYM;
 }
 
+/* The option `-D` that gave a parameter of the program its value; NULL: it has that of its declaration, or is none. */
+static Str defined_by(Cx *cx, Str name)
+{
+	const Global *g = scope_find(cx, name) ? NULL : unit_find(cx->unit, name, NULL);
+	return g && g->define ? str_fmt("-D %s=%s", name, g->define) : NULL;
+}
+
 /* A name in a divisor has its value from elsewhere: an instance, an option. */
 static SymVal zero_launch(Cx *cx, const Expr *e, const Expr *by)
 {
 	Diag *d = cx_diag(cx, D_SYM_EXPR, e->span, sema_source(e), "it divides by zero");
 	if (by->kind == EX_NAME) {
 		diag_label(d, by->span, "`%s` is 0", by->u.name);
-		diag_help(d, "give `%s` another value where it is set", by->u.name);
+		Str option = defined_by(cx, by->u.name);
+		if (option) diag_note(d, "`%s` on the command line gives it that value", option);
+		diag_help(d, "give `%s` another value %s", by->u.name, option ? "there" : "where it is set");
 	} else {
 		diag_help(d, "the divisor is another one");
 	}

@@ -17,7 +17,8 @@ static void not_a_type(Cx *cx, const Expr *e, Sv v)
 		diag_help(d, "write `%s`", ours);
 		diag_edit(d, e->u.type.name.span, ours);
 	} else if (word && v.kind == SV_NONE && strcmp(word, "tile") && strcmp(word, "tensor") && strcmp(word, "ptr")) {
-		diag_help(d, "values side by side are a `tile<T, [64]>`, memory is a `tensor<T, [n]>`, an address a `ptr<T>`");
+		diag_help(d, "values side by side are a type such as `tile<f32, [64]>`, memory is a "
+			"`tensor<f32, [n]>`, an address a `ptr<f32>`");
 	}
 	if (elem) {
 		diag_help(d, "write `%s`", elem);

@@ -160,9 +160,23 @@ static Sv unknown(Cx *cx, Unknown u)
 	return sv_poison(u.at);
 }
 
+/* `fn f(a: tile<f32, [n]>)`: dimensions belong to tensors; what a tile's type has as an extent is inferred. */
+static bool in_signature(const Cx *cx, Span at)
+{
+	const Item *it = cx->frame->item;
+	return it && it->kind == IT_FN && it->u.fn.body && at.lo >= it->span.lo && at.lo < it->u.fn.body->span.lo;
+}
+
 Sv unknown_name(Cx *cx, Str name, Span at)
 {
-	return unknown(cx, (Unknown){ .name = name, .at = at });
+	Unknown u = { .name = name, .at = at };
+	if (name_is_upper(name) || !in_signature(cx, at)) return unknown(cx, u);
+	Diag *d = cx_diag(cx, D_NAME_UNKNOWN, at, name);
+	if (help_unknown(cx, d, &u)) return sv_poison(at);
+	Out *o = out_new();
+	for (const char *p = name; *p; p++) out_printf(o, "%c", *p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
+	diag_help(d, "a compile-time value that is inferred begins with a capital, as in `tile<f32, [%s]>`", out_take(o));
+	return sv_poison(at);
 }
 
 Sv unknown_call(Cx *cx, const Expr *call)

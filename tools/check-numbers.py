@@ -15,13 +15,22 @@ HERE = {"base/machine.def", "base/cost.def"}
 FIGURE = re.compile(r"[0-9] ?%(?![0-9a-zA-Z(*.,_\\-])|\bH[12]00s?\b|\bA100\b|\bTFLOP|\bG[Bb]/s|\bTB/s|\bper ?cent of\b"
     r"|\b[0-9][0-9.,]* ?(?:[un\u00b5]s|cycles|times as (?:fast|slow|long))\b|\b[0-9]+ registers instead\b")
 # What a multiprocessor holds: registers, threads, shared memory of a thread block.
+# In passes and printers (CONSTANTS) any number of KiB is one, too, and so is what is named after shared memory, clusters, warps, threads, registers
+# or multiprocessors; and lists of numbers are as suspect as single ones.
 SIZE = re.compile(r"\b65536\b|\b(?:227|228|163|164|99|100) ?<< ?10\b|\b2048 : 1536\b|\barch (?:==|!=) (?:8[069]|90|1[02]0)\b")
-# Sizes that are no device's: what is left of the lines that have been there before this check.
-KNOWN = {
-    "lower/placed.h": 1,            # SHARED_LARGE, from which on a device counts as large
+HELD = re.compile(r"\b[0-9]+ ?<< ?10\b|\b\w*(?:SHARED|CLUSTER|WARP|THREADS|REGS|REGISTERS|SMS)\w* = [0-9]")
+LIST = re.compile(r"\bstatic const \w+ (\w+)\[[^\n=]*\] = \{([^;]*)\};")
+NUMBER = re.compile(r"(?<![\w.])[0-9]+\b")
+# Lists of numbers that no measurement gave, and what they are of.
+LISTS = {
+    ("lower/budget.c", "classes"): "lengths of rows that a version may ask for: multiples of so many elements",
+    ("lower/budget.c", "counts"): "powers of two, in an order in which the first few of them lie far apart",
+    ("lower/pipeline_plan.c", "clusters"): "two thread blocks along either axis, or one",
+    ("emit_cuda/tmap.c", "known"): "numbers of types in the driver's interface",
+    ("lower/pipeline.c", "alone"): "two groups, or one",
 }
 
-CONSTANTS = {"plan": 12, "placed": 12, "lower": 119, "emit_cuda": 12}
+CONSTANTS = {"plan": 12, "placed": 8, "lower": 109, "emit_cuda": 12}
 ENUM = re.compile(r"\benum \{([^}]*)\}")
 CONSTANT = re.compile(r"(\w+) = [0-9]")
 
@@ -44,8 +53,30 @@ def code(text):
     return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.S)
 
 
+def device_lines(folder, text):
+    """Lines of code that hold a number of a device."""
+    return [(i, line) for i, line in enumerate(code(text).split("\n"), 1) if SIZE.search(line) or folder in CONSTANTS and HELD.search(line)]
+
+
+def lists(text):
+    """Names of lists of three numbers or more, each with its line."""
+    t = code(text)
+    return [(t.count("\n", 0, m.start()) + 1, m.group(1)) for m in LIST.finditer(t) if len(NUMBER.findall(m.group(2))) > 2]
+
+
+# What has to be found: a text, and which of the two finds it.
+SEEDS = [("enum { SHARED_LIMIT = 96 << 10 };", device_lines), ("\tSHARED_LARGE = 227 << 10,", device_lines), ("\tCLUSTER_WIDE = 4", device_lines),
+         ("\tbool fits = bytes <= 48 << 10;", device_lines), ("enum { STAGE_WARPS = 3 };", device_lines),
+         ("static const int peel_parts[PEEL_COPIES] = { 8, 8, 12, 14, 16 };", lists),
+         ("static const StagePlan stage_plans[] = {\n\t{ { .rows = 128, .cols = 256 }, 1 },\n};", lists)]
+
+
+def seeds():
+    return ["a seeded violation is not found: " + text for text, finds in SEEDS if not (finds("lower", text) if finds is device_lines else finds(text))]
+
+
 def main():
-    bad, files, own = [], 0, {folder: [] for folder in CONSTANTS}
+    bad, files, own = seeds(), 0, {folder: [] for folder in CONSTANTS}
     for folder in FOLDERS:
         for name in sorted(os.listdir(os.path.join(ROOT, folder))):
             path = folder + "/" + name
@@ -57,11 +88,12 @@ def main():
             for i, line in enumerate(comments(text).split("\n"), 1):
                 if FIGURE.search(line):
                     bad.append("%s:%d: a measured figure, which belongs in bench/notes: %s" % (path, i, line.strip()))
-            sizes = [(i, line) for i, line in enumerate(code(text).split("\n"), 1) if SIZE.search(line)]
-            if len(sizes) > KNOWN.get(path, 0):
-                bad += ["%s:%d: a number of a device, which belongs in base/machine.def: %s" % (path, i, line.strip()) for i, line in sizes]
+            bad += ["%s:%d: a number of a device, which belongs in base/machine.def, or of a model, in base/cost.def: %s" % (path, i, line.strip())
+                    for i, line in device_lines(folder, text)]
             if folder in own:
                 own[folder] += ["%s:%d: %s" % (path, i, name) for i, name in constants(code(text))]
+                bad += ["%s:%d: a list of numbers, which belongs in base/cost.def, or in LISTS with what it is: %s" % (path, i, name)
+                        for i, name in lists(text) if (path, name) not in LISTS]
     if "--constants" in sys.argv:
         print("\n".join(line for folder in own for line in own[folder]))
     for folder, most in CONSTANTS.items():
