@@ -1,7 +1,8 @@
 /* How many registers a thread of a placed version needs: one walk over its operations, for the pass that chooses launch
  * bounds and for those who ask what to expect (--explain-schedule; tests/cuda/registers.py compares it with ptxas).
  *
- * A stretch of text (ir/stretches.h) ends where threads wait for each other and where a loop or a branch begins or
+ * A stretch of text (ir/stretches.h) ends where threads wait for each other, where lanes combine what they have (what
+ * comes after needs the whole tile, and what is used on both sides is held), and where a loop or a branch begins or
  * ends. In a loop what was made before it lives as long as the loop; what an iteration hands to the next one takes the
  * place of what it got. Two iterations' tiles are there where one loads the next one's ({held}), and those of several
  * where these ask for theirs together ({jam}). Elements of less than 32 bits share a register, but for those that are
@@ -137,7 +138,7 @@ static void walk_op(Walk *w, const Op *op)
 {
 	bool scan = op_is_scan(op), sort = op->code == OP_SORT || op->code == OP_TOPK;
 	bool regions = op->nregion && !op_has(op, OPF_REDUCE | OPF_SCAN);
-	bool waits = waits_for_threads(op);
+	bool waits = waits_for_threads(op) || op->code == OP_REDUCE_LANES;      /* whose result needs the whole tile */
 	w->scans |= scan;
 	if (scan && scan_values(op) - 1 > w->beside) w->beside = scan_values(op) - 1;
 	w->sorts |= sort;
