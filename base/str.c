@@ -1,5 +1,6 @@
 /* The table of interned strings and the search for the nearest name. Each text is stored once after a small head
- * with its length and hash; open addressing, power-of-two table, at most half full. */
+ * with its length and hash; open addressing, power-of-two table, at most half full. A slot has the hash too: a text
+ * that another one stands in the way of is not read, which in a large program is a wait for memory. */
 #include "base/str.h"
 
 #include <stdarg.h>
@@ -13,7 +14,9 @@
 typedef struct StrHead { uint32_t hash; size_t len; char text[]; } StrHead;
 
 static Arena *str_arena;
-static StrHead **str_table;
+typedef struct StrSlot { StrHead *head; uint32_t hash; } StrSlot;
+
+static StrSlot *str_table;
 static size_t str_cap, str_count;
 
 static const StrHead *str_head(Str s)
@@ -24,11 +27,11 @@ static const StrHead *str_head(Str s)
 static void str_rehash(void)
 {
 	size_t cap = str_cap ? str_cap * 2 : 1024;
-	StrHead **t = arena_array(str_arena, cap, sizeof *t);
+	StrSlot *t = arena_array(str_arena, cap, sizeof *t);
 	for (size_t i = 0; i < str_cap; i++) {
-		if (!str_table[i]) continue;
-		size_t k = str_table[i]->hash & (cap - 1);
-		while (t[k]) k = (k + 1) & (cap - 1);
+		if (!str_table[i].head) continue;
+		size_t k = str_table[i].hash & (cap - 1);
+		while (t[k].head) k = (k + 1) & (cap - 1);
 		t[k] = str_table[i];
 	}
 	str_table = t;
@@ -41,15 +44,15 @@ Str str_intern_n(const char *s, size_t n)
 	if (str_count * 2 >= str_cap) str_rehash();
 	uint32_t h = hash_bytes(s, n);
 	size_t k = h & (str_cap - 1);
-	for (; str_table[k]; k = (k + 1) & (str_cap - 1)) {
-		StrHead *e = str_table[k];
-		if (e->hash == h && e->len == n && (!n || memcmp(e->text, s, n) == 0)) return e->text;
+	for (; str_table[k].head; k = (k + 1) & (str_cap - 1)) {
+		StrHead *e = str_table[k].head;
+		if (str_table[k].hash == h && e->len == n && (!n || memcmp(e->text, s, n) == 0)) return e->text;
 	}
 	StrHead *e = arena_alloc(str_arena, sizeof *e + n + 1);
 	e->hash = h;
 	e->len = n;
 	if (n) memcpy(e->text, s, n);
-	str_table[k] = e;
+	str_table[k] = (StrSlot){ e, h };
 	str_count++;
 	return e->text;
 }

@@ -10,14 +10,12 @@
 #include "base/diag.h"
 #include "base/hash.h"
 
-static unsigned long edits;
+static unsigned long edits;     /* values and operations that were made, moved, removed, replaced */
 static Arena *home;             /* NULL: A_UNIT */
 
 Arena *ir_home(void) { return home ? home : A_UNIT; }
 
 void ir_set_home(Arena *a) { home = a; }
-
-unsigned long ir_edits(void) { return edits; }
 
 /* ---- making ---- */
 Module *ir_module(Str path)
@@ -457,9 +455,12 @@ static int number_block(IrBlock *b, int n)
 	return n;
 }
 
+/* A pass that needs numbers asks for them, and most often nothing has changed since the last one did. */
 void ir_number(Fn *fn)
 {
+	if (fn->numbered == edits) return;
 	fn->nval = number_block(fn->body, 0);
+	fn->numbered = edits;
 }
 
 static void count_uses(void *ctx, Op *op)

@@ -259,6 +259,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool brief;             /* the next kernel in the stream, which waits for its end, may start while it runs */
 	IrBlock *body;          /* arguments: the parameters in order; ends in return */
 	int nval;               /* next Val id */
+	unsigned long numbered; /* the state of all kernels when ir_number was here; 0: never */
 	bool is_step;           /* of another kernel's version (Module.steps): no entry launches it by itself */
 	/* a step whose last two parameters are flags and partial sums, which blocks that share a tile hand each other
 	 * (lower/pipeline.c); its operations do not use them */
@@ -465,7 +466,6 @@ void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);  /* pre-order
 void ir_walk_launches(Module *m, void (*visit)(void *ctx, HostStmt *launch), void *ctx);        /* of all entries */
 Arena *ir_home(void);                           /* where blocks, operations, values and attributes are made */
 void ir_set_home(Arena *a);                     /* NULL: A_UNIT */
-unsigned long ir_edits(void);  /* grows with each value or operation that is made, moved, removed, replaced */
 void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in text order */
 int *ir_use_counts(Fn *fn, Arena *a);           /* by Val id */
 bool ir_const_value(const Val *v, Num *n);      /* v is a `const` (scalar, or splat tile) */

@@ -189,8 +189,9 @@ static void defer(Fn *fn)
 		for (int k = 0; k < loops.ops.p[i]->nout; k++) {
 			Deferred d;
 			if (!find_deferred(&d, loops.ops.p[i], k, &uses)) continue;
-			if (registers(&d) > room) continue;
-			room -= registers(&d);
+			int taken = registers(&d);
+			if (taken > room) continue;
+			room -= taken;
 			carry_by_threads(&d, combined_by_threads(&d));
 		}
 }

@@ -403,6 +403,7 @@ static void undo_slices(Fn *fn, const LowerCx *cx)
 	const Fn *from = strip_whole(fn, cx);
 	fn->body = from->body;
 	fn->nval = from->nval;
+	fn->numbered = from->numbered;
 	for (int i = 0; i < fn->params.n; i++) fn->params.p[i].val = from->params.p[i].val;
 	belong_to(fn, fn->body);
 	fn->warps = fn->cluster = 0;
