@@ -23,6 +23,7 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	Str pad;                        /* bits, loads */
 	Str copies;                     /* stores: condition */
 	int rotated_axis;                       /* axis of a row that is rotated by ct_phase (lower/rotate.c), else -1 */
+	int shifted_axis;               /* of a slice that begins ct_phase elements earlier (lower/shift.c), else -1 */
 	bool rotates;                   /* coordinates along it are those of the rotated row */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;

@@ -9,6 +9,7 @@ void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 	AccessPlan p = access_plan(op, data, g->rotated != 0);
 	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .rank = p.rank,
 		.fast = p.fast, .vec = p.vec, .l = p.l, .rotated_axis = p.rotated_axis,
+		.shifted_axis = p.shifted_axis,
 		.ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY) };
 	memcpy(x->bit, p.bit, sizeof x->bit);
 	memcpy(x->proved, p.proved, sizeof x->proved);
@@ -18,7 +19,7 @@ void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 	memcpy(x->offset, p.offset, sizeof x->offset);
 }
 
-Str access_origin_text(const Access *x, int a)
+static Str tile_origin(const Access *x, int a)
 {
 	const Val *index = ir_in(x->op, 1 + a), *as = cu_val(x->g, index)->as, *i = as ? as : index;
 	int64_t step = x->step[a], off = x->offset[a], at;
@@ -31,6 +32,12 @@ Str access_origin_text(const Access *x, int a)
 	Str s = access_wide(x->g, i);
 	if (step != 1) s = str_fmt("%s * %lld", s, (long long)step);
 	return off ? str_fmt("%s + (%lld)", s, (long long)off) : s;
+}
+
+Str access_origin_text(const Access *x, int a)
+{
+	Str at = tile_origin(x, a);
+	return a == x->shifted_axis ? str_fmt("%s - ct_phase", at) : at;
 }
 
 void access_origin(Access *x)
@@ -171,9 +178,11 @@ Str access_after_begin(const Access *x, int a, const char *reg)
 	return str_fmt("(%s || %s >= 0)", cu_after_first(x->g, reg), at);
 }
 
-/* Is the access of a row that is shifted to the multiples of its vectors? They may be cut at both ends. */
+/* Is the access of a row that is shifted to the multiples of its vectors, or of a slice of it? They may be cut at both
+ * ends. */
 bool access_shifts(const Access *x)
 {
+	if (x->shifted_axis >= 0) return x->vec > 0;
 	return x->g->shifted && x->vec > 0 && x->l.out[x->fast] && holds_row(x->g->fn, x->l);
 }
 

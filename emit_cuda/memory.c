@@ -142,7 +142,8 @@ static Str piece_inside(const Access *x)
 		Str c = access_coord(x, a, x->reg);
 		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
 		else out_printf(o, " && %s < ct_hi%d", c, a);
-		if (a == x->fast && access_shifts(x)) out_printf(o, " && %s", access_after_begin(x, a, x->reg));
+		if (a == x->fast && access_shifts(x) && x->shifted_axis < 0)
+			out_printf(o, " && %s", access_after_begin(x, a, x->reg));
 		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = o->n ? str_intern(o->p + 4) : NULL;
@@ -231,7 +232,7 @@ static Str touched_text(const Access *x)
 	return x->proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
 }
 
-/* The elements of the vector that begins at x->reg and cannot be accessed as one. */
+/* The elements of the vector that begins at x->reg and cannot be accessed as one; those that are held become a word. */
 static void print_elements_of(Access *x, Str in)
 {
 	Cu *g = x->g;
@@ -240,13 +241,15 @@ static void print_elements_of(Access *x, Str in)
 	out_printf(g->o, "if (!(%s)%s) {\n", in ? in : "1", touched_text(x));
 	x->begins = false;
 	out_in(g->o);
-	bool rolled = regs_of(x->data) > COST_UNROLL_REGS && !g->roles;
+	bool rolled = regs_of(x->data) > COST_UNROLL_REGS && !g->roles && !x->held;
+	if (x->held) out_printf(g->o, "%s ct_u[%d];\n", cu_type(e), 1 << x->vec);
 	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
 	Str j = rolled ? str_intern("ct_j") : cu_loop(g, "ct_j", (int64_t)1 << x->vec);
 	if (rolled) out_in(g->o);
 	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->reg, cu_deposit(j, piece_mask(x))));
 	access_print_rotated(x, "ct_e");
-	Str at = access_address(x, "ct_e"), ok = access_inside(x, "ct_e"), reg = cu_at(g, x->data, "ct_e");
+	Str at = access_address(x, "ct_e"), ok = access_inside(x, "ct_e"),
+		reg = x->held ? str_fmt("ct_u[%s]", j) : cu_at(g, x->data, "ct_e");
 	cu_line(g, x->op);
 	if (x->store) {
 		if (x->copies) ok = ok ? str_fmt("%s && %s", x->copies, ok) : x->copies;
@@ -259,6 +262,10 @@ static void print_elements_of(Access *x, Str in)
 		x->words = words;
 	}
 	cu_end(g);
+	if (!x->held) return;
+	Str all[16];
+	for (int k = 0; k < 1 << x->vec; k++) all[k] = str_fmt("ct_u[%d]", k);
+	put_words(x, all);
 }
 
 /* The elements of the vectors that cannot be accessed as one. */
@@ -271,7 +278,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	x->begins = true;
 	access_print_rotated(x, x->reg);
 	print_elements_of(x, piece_inside(x));
-	if (x->words) put_words(x, whole);
+	if (x->words && !x->held) put_words(x, whole);
 	cu_end(g);
 	close_loop(x, skip, false);
 }
@@ -292,7 +299,8 @@ static void print_cut(Access *x, uint32_t skip)
 {
 	Cu *g = x->g;
 	int a = x->fast;
-	out_printf(g->o, "if (ct_c%d < 0 || (ct_hi%d & %d) != 0) {\n", a, a, (1 << x->vec) - 1);
+	if (x->shifted_axis >= 0) out_printf(g->o, "if (%s) {\n", ragged_text(x));
+	else out_printf(g->o, "if (ct_c%d < 0 || (ct_hi%d & %d) != 0) {\n", a, a, (1 << x->vec) - 1);
 	out_in(g->o);
 	print_other_elements(x, skip);
 	cu_end(g);

@@ -404,6 +404,10 @@ static void divide(Fn *fn, const LowerCx *cx)
 		numbers_divide(&found, cx);
 		return;
 	}
+	if (found.scans.n) {
+		scans_divide(&found, cx);
+		return;
+	}
 	Writer w = { .rows = sym_const(1) };
 	if (!parts_plan(&w.k.p, relaxed(fn)) || !find_given(&w)) return;
 	int64_t length = (int64_t)1 << w.k.p.log2, size = 0, bytes = element_bytes(&w, &size);

@@ -39,11 +39,14 @@ typedef struct PartsPlan {
 	bool *late;             /* known once all partial results of the row are */
 	VEC(Op *) ops;
 	VEC(PartSum) sums;
+	VEC(Op *) scans;        /* then there are no sums */
 	int words;              /* that a part publishes */
 } PartsPlan;
 
 bool parts_plan(PartsPlan *p, Fn *fn);          /* false: it is no kernel of long rows, or does what parts cannot */
 /* gives its kernel a version in two steps: longrows_numbers.c */
 void numbers_divide(const PartsPlan *p, const LowerCx *cx);
+/* the same where rows are scanned: longrows_scans.c */
+void scans_divide(const PartsPlan *p, const LowerCx *cx);
 int parts_sum_of(const PartsPlan *p, const Op *op);     /* its number; -1: none */
 #endif

@@ -218,6 +218,58 @@ static bool add_sum(PartsPlan *p, Op *op)
 	return p->words <= PART_WORDS;
 }
 
+/* ---- scans ---- */
+/* Does the author's function work element by element, on nothing but its operands, from constants on? */
+static bool stands_alone(const Op *op)
+{
+	const IrBlock *f = op->region[0];
+	for (int k = scan_values(op); k < op->nin; k++)
+		if (!ir_const_value(ir_in(op, k), NULL)) return false;
+	for (const Op *o = f->first; o; o = o->next) {
+		for (int i = 0; i < o->nin; i++) {
+			const Val *v = ir_in(o, i);
+			if ((v->def ? v->def->parent : v->block) != f) return false;
+		}
+		bool simple = o->code == OP_CONST || op_has(o, OPF_ELEMWISE);
+		if (o != f->last && (o->nregion || o->nout != 1 || !simple)) return false;
+	}
+	return !ir_int(op, AT_DIRECTION, 0);
+}
+
+static bool note_sides(PartsPlan *p, const Op *op);
+
+/* Along the row, of what is known before any other: parts reduce by the same, in another order. */
+static bool add_scan(PartsPlan *p, Op *op)
+{
+	if (!note_sides(p, op) || (op->nregion && !stands_alone(op))) return false;
+	for (int k = 0; k < scan_values(op); k++) {
+		const Val *v = ir_in(op, k);
+		bool rounds = elem_is_any_float(v->type->elem) && elem_bytes(v->type->elem) < 4;
+		if (!is_long(p, v) || p->late[v->id] || ir_axis(op) != type_only_axis(v->type)) return false;
+		if (rounds && (op->nregion || !monoid_idempotent(monoid_combine(op->code)))) return false;
+		p->late[op->out[k]->id] = true;
+	}
+	vec_push(A_TMP, &p->scans, op);
+	return true;
+}
+
+/* Is what a scan makes of a row the same without what comes after it? Backwards, where one element of that does for all
+ * (pads), or where it changes nothing. */
+static bool ends_with_row(PartsPlan *p)
+{
+	for (int i = 0; i < p->scans.n; i++) {
+		const Op *op = p->scans.p[i];
+		Num n;
+		Elem e = ir_in(op, 0)->type->elem;
+		if (!ir_int(op, AT_DIRECTION, 0)) continue;
+		if (!outside(p, ir_in(op, 0), &n)) return false;
+		if (num_same(e, n, monoid_identity(op->code, e, ir_int(op, AT_NAN, 0) != 0))) continue;
+		if (!num_same(e, n, monoid_begin(op->code, e))) return false;
+		p->pads = true;
+	}
+	return true;
+}
+
 /* ---- operations ---- */
 static bool is_shape(const Op *op)
 {
@@ -267,6 +319,7 @@ static bool add_op(PartsPlan *p, const StoredVec *stored, Op *op)
 {
 	vec_push(A_TMP, &p->ops, op);
 	if (op->code == OP_RETURN || op->code == OP_ASSUME) return true;
+	if (op_is_scan(op)) return add_scan(p, op);
 	if (op->nregion || !note_sides(p, op)) return false;
 	if (op->code == OP_STORE)
 		return is_long(p, ir_accessed(op)) ? row_access(p, op)
@@ -319,10 +372,12 @@ bool parts_plan(PartsPlan *p, Fn *fn)
 	p->numbers = !rows;
 	for (Op *op = fn->body->first; op; op = op->next)
 		if (!add_op(p, &stored, op)) return false;
-	if (!p->sums.n || !p->extent) return false;
+	bool scans = p->scans.n > 0;
+	if (p->sums.n ? scans : !scans || p->numbers) return false;
+	if (!p->extent) return false;
 	for (int i = 0; rows && i < p->ops.n; i++)
 		if (p->ops.p[i]->code == OP_STORE && !loads_agree(p, i)) return false;
-	p->ends = true;
+	p->ends = !scans || ends_with_row(p);
 	for (int i = 0; i < p->sums.n; i++) {
 		const PartSum *s = &p->sums.p[i];
 		bool nothing = s->kind != PART_PLACE && changes_nothing(p, s);

@@ -84,7 +84,10 @@ int budget_of(const Fn *fn, int asked);
 int budget_keep(Version *v, int n, int most);
 
 /* ---- shift.c ---- */
-Fn *shifted_version(Fn *first);         /* a copy of a placement for aligned tensors; NULL: its rows are not such */
+/* A copy of a placement for aligned tensors whose rows of these lengths begin anywhere in so many places; fn NULL: its
+ * rows are not such. */
+typedef struct Shifted { Fn *fn; VEC(const Sym *) lengths; int64_t places; } Shifted;
+Shifted shifted_version(Fn *first);
 
 /* ---- by_warp.c ---- */
 void by_warp_plan(Fn *fn);      /* TYPED, after cut_plan or instead of it: finds by_warp and short_rows, perhaps */

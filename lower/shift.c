@@ -10,7 +10,7 @@
  * instructions a byte. What compares the numbers of elements does so for each element then, not for each vector, and
  * what is combined with rows (weights) begins at a phase of its own: there the version for aligned tensors stays
  * (bench/notes/rows.md). Rows of fewer lanes than a warp, and several in a thread block, stay as they are. */
-#include "lower/placed.h"
+#include "lower/shift.h"
 #include "placed/access.h"
 
 static bool is_from_first(const Op *op, const AccessPlan *x, int axis)
@@ -32,7 +32,7 @@ static bool suits(const Fn *fn, const Op *op, int *loads)
 	return holds_row(fn, *v->lay) && rows_begin(fn, op) && is_from_first(op, &x, type_row_axis(v->type));
 }
 
-Fn *shifted_version(Fn *first)
+static Fn *shifted_rows(Fn *first)
 {
 	const Op *phase = peel_phase_of(first);
 	int loads = 0;
@@ -48,4 +48,12 @@ Fn *shifted_version(Fn *first)
 	ir_set_int((Op *)peel_phase_of(fn), AT_ROWS, ROWS_SHIFTED);
 	fn->aligned = true;
 	return rows_shift_unit(fn, 1) == (int64_t)1 << row_piece_log2(fn) ? fn : NULL;
+}
+
+Shifted shifted_version(Fn *first)
+{
+	Shifted r = { .fn = shifted_rows(first), .places = (int64_t)1 << first->row_log2 };
+	if (!r.fn) return shifted_slices(first);
+	for (int i = 0; i < r.fn->below.n; i++) vec_push(A_TMP, &r.lengths, r.fn->below.p[i]);
+	return r;
 }

@@ -80,6 +80,8 @@ Val *strip_count(Slicer *s, Builder *b, int level);     /* how many slices that 
 const Type *strip_partial(const Slicer *s, const Op *op, int value);
 Val *strip_begin(Builder *b, const Op *op, int value, const Type *t);   /* and begins with: of this type */
 void strip_reduce(Slicer *s, Builder *b, int i);        /* adds a slice to the partial results of ops[i] */
+/* Each value of what a scan met before, x, and of y: tiles. */
+void strip_combine(Builder *b, const Op *scan, Val *const *x, Val *const *y, Val **r);
 void strip_scan(Slicer *s, Builder *b, int i);  /* its part of the results; adds the slice to what came before */
 Val *strip_result(Slicer *s, Builder *b, int i, Val *x, Val *more);     /* of ops[i], from x (and what stands in top) */
 #endif

@@ -258,8 +258,7 @@ static void call_region(Builder *b, const Op *op, Val *const *x, Val *const *y, 
 	}
 }
 
-/* Each value of what the scan met before, x, and of y. */
-static void combine_values(Builder *b, const Op *op, Val *const *x, Val *const *y, Val **r)
+void strip_combine(Builder *b, const Op *op, Val *const *x, Val *const *y, Val **r)
 {
 	if (op->nregion) call_region(b, op, x, y, r);
 	else r[0] = combined(b, op, x[0], y[0]);
@@ -292,13 +291,13 @@ void strip_scan(Slicer *s, Builder *b, int i)
 	for (int k = 0; k < n; k++) x[k] = strip_val(s, ir_in(op, k));
 	Op *here = scan_slice(b, op, x);
 	for (int k = 0; k < n; k++) before[k] = ir_unary(b, OP_BROADCAST, x[k]->type, s->before[i][k]);
-	combine_values(b, op, before, here->out, r);
+	strip_combine(b, op, before, here->out, r);
 	for (int k = 0; k < n; k++) {
 		r[k]->name = op->out[k]->name;
 		s->now[op->out[k]->id] = r[k];
 	}
 	int64_t last = ir_int(op, AT_DIRECTION, 0) ? 0 : type_extent(x[0]->type, ir_axis(op)) - 1;
-	if (ir_int(op, AT_EXCLUSIVE, 0)) combine_values(b, op, r, x, r);
+	if (ir_int(op, AT_EXCLUSIVE, 0)) strip_combine(b, op, r, x, r);
 	for (int k = 0; k < n; k++) s->before[i][k] = element_of(b, r[k], ir_axis(op), last);
 }
 

@@ -171,6 +171,7 @@ static void write_loop(Slicer *s, int level, Op *before)
 	Val *end = strip_is_backward(&s->p, level)
 		? ir_binary(&b, OP_SUB, i32, c.in.p[1], ir_const_int(&b, i32, 1)) : NULL;
 	Op *loop = ir_op(&b, OP_FOR, c.in.n, c.in.p, c.out.n, c.out.p);
+	ir_set_int(loop, AT_SLICES, (int64_t)1 << s->log2);
 	IrBlock *body = ir_region(loop);
 	Builder inner = { s->p.fn, body, NULL, b.span };
 	Val **last = NEW_ARRAY(A_TMP, Val *, c.part.n);

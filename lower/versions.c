@@ -111,28 +111,33 @@ static Aligned ask_aligned(const Fn *fn)
 
 /* ---- rows in vectors, wherever they begin (shift.c) ---- */
 
-/* Rows begin at one phase, which leaves room for them in their tile, or all is aligned, which is phase 0. */
-static const Sym *guard_of_shifted(const Fn *fn, const Sym *aligned)
+typedef struct Phases { const Fn *fn; const Sym *guard; } Phases;
+
+static void ask_phase(void *ctx, Op *op)
 {
-	const IrParam *first = peel_param(fn, peel_phase_of(fn));
-	const Sym *guard = sym_const(1);
-	int64_t unit = rows_shift_unit(fn, 1), size = elem_bytes(first->elem);
-	for (int i = 0; i < fn->below.n; i++)
-		ask_too(&guard, sym_cmp(SYM_LE, fn->below.p[i], sym_const(((int64_t)1 << fn->row_log2) - unit + 1)));
-	const Sym *at = sym_mod(sym_atom(ATOM_PHASE, first->name, 0), sym_const(unit * size));
-	for (const Op *op = fn->body->first; op; op = op->next) {
-		const Val *v = ir_accessed(op);
-		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay)) continue;
-		const IrParam *p = peel_param(fn, op);
-		int own = elem_bytes(p->elem);
-		if (own != size) {
-			ask_too(&guard, sym_aligned(first->name, unit * size));
-			ask_too(&guard, sym_aligned(p->name, ((int64_t)1 << access_plan(op, v, false).vec) * own));
-		} else if (p->name != first->name) {
-			ask_too(&guard, sym_cmp(SYM_EQ, at, sym_mod(sym_atom(ATOM_PHASE, p->name, 0), sym_const(unit * size))));
-		}
+	Phases *r = ctx;
+	if (!row_access_shifts(r->fn, op)) return;
+	const IrParam *p = peel_param(r->fn, op), *first = peel_param(r->fn, peel_phase_of(r->fn));
+	int own = elem_bytes(p->elem), size = elem_bytes(first->elem);
+	int64_t unit = rows_shift_unit(r->fn, 1) * size;
+	if (own != size) {
+		ask_too(&r->guard, sym_aligned(first->name, unit));
+		ask_too(&r->guard, sym_aligned(p->name, ((int64_t)1 << access_plan(op, ir_accessed(op), false).vec) * own));
+	} else if (p->name != first->name) {
+		const Sym *at = sym_mod(sym_atom(ATOM_PHASE, first->name, 0), sym_const(unit));
+		ask_too(&r->guard, sym_cmp(SYM_EQ, at, sym_mod(sym_atom(ATOM_PHASE, p->name, 0), sym_const(unit))));
 	}
-	return sym_logic(SYM_OR, guard, aligned);
+}
+
+/* Rows begin at one phase, which leaves room for them in their tile, or all is aligned, which is phase 0. */
+static const Sym *guard_of_shifted(const Shifted *s, const Sym *aligned)
+{
+	const Fn *fn = s->fn;
+	Phases r = { fn, sym_const(1) };
+	for (int i = 0; i < s->lengths.n; i++)
+		ask_too(&r.guard, sym_cmp(SYM_LE, s->lengths.p[i], sym_const(s->places - rows_shift_unit(fn, 1) + 1)));
+	ir_walk(fn->body, ask_phase, &r);
+	return sym_logic(SYM_OR, r.guard, aligned);
 }
 
 /* ---- pipelines ---- */
@@ -320,8 +325,8 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 		add(&l, "", sym_const(1), p->unaligned);
 	} else if (p->unaligned) {
 		add_peeled(&l, &p->peeled, true);
-		Fn *shifted = shifted_version(p->first);
-		if (shifted) add_aligned(&l, "shifted", guard_of_shifted(shifted, a.guard), shifted);
+		Shifted shifted = shifted_version(p->first);
+		if (shifted.fn) add_aligned(&l, "shifted", guard_of_shifted(&shifted, a.guard), shifted.fn);
 		else add_aligned(&l, "aligned", a.guard, p->first);
 		add_peeled(&l, &p->peeled, false);
 		add_cuts(&l, &p->cuts);

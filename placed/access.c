@@ -56,7 +56,7 @@ AccessPlan access_plan(const Op *op, const Val *data, bool rotated)
 {
 	const Val *view = ir_in(op, 0);
 	const Fn *fn = op->parent->fn;
-	AccessPlan x = { .rank = view->type->rank, .fast = -1, .rotated_axis = -1 };
+	AccessPlan x = { .rank = view->type->rank, .fast = -1, .rotated_axis = -1, .shifted_axis = -1 };
 	plan_origin(&x, op);
 	if (!data) return x;
 	x.l = data->lay ? *data->lay : lay_single(x.rank, fn_threads(fn));
@@ -67,6 +67,10 @@ AccessPlan access_plan(const Op *op, const Val *data, bool rotated)
 	if (x.vec > most) x.vec = most;
 	for (int a = 0; a < x.rank && rotated && data->lay; a++)
 		if (x.l.out[a]) x.rotated_axis = a;
+	if (ir_int(op, AT_SHIFTED, 0)) {
+		x.shifted_axis = x.fast;
+		x.low[x.fast] = true;
+	}
 	bool one = x.rotated_axis < 0 && op->code != OP_LOADS;
 	while (one && x.vec > 0 && begins_between(op, &x, x.fast, (int64_t)1 << x.vec)) x.vec--;
 	return x;

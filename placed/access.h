@@ -20,6 +20,7 @@ typedef struct AccessPlan {
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];         /* element offset of the tile: index * step + offset */
 	int rotated_axis;                       /* the axis of a row that is rotated (rotate.c), else -1 */
+	int shifted_axis;       /* of a slice of a row that begins as many elements earlier as the phase says, else -1 */
 } AccessPlan;
 
 /* Element by element - gathers, scatters, sums in memory - a thread accesses 2^vec neighbours at once, where the index

@@ -220,6 +220,8 @@ int peel_piece(const Fn *fn);                   /* elements of a vector of their
 int peel_elem_size(const Fn *fn);               /* bytes of an element of a row */
 bool peel_is_row(const Fn *fn, const Val *v);
 bool peel_is_apart(const Fn *fn, const Op *op); /* a load of a tile that begins at a phase of its own */
+bool row_access_shifts(const Fn *fn, const Op *op);     /* is the access of a row, or of a slice that is shifted? */
+bool row_slices_begin(const Fn *fn, const Op *op, int axis);    /* rows_begin, of slices along an axis */
 bool rows_begin(const Fn *fn, const Op *op);    /* an access of a row that begins as many elements on as the phase's */
 /* an access of a row that begins at the phase of which the launcher asks */
 bool peel_begins(const Fn *fn, const Op *op);

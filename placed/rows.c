@@ -195,14 +195,17 @@ static bool same_number(const Op *x, const Op *y, AttrKey key, int i, int64_t df
 	return (p ? p->u.ints.p[i] : dflt) == (q ? q->u.ints.p[i] : dflt);
 }
 
-/* Do both begin equally many elements after their tensors' first, in rows equally far apart? */
-static bool same_row(const Fn *fn, const Op *x, const Op *y)
+/* Do both begin equally many elements after their tensors' first, in rows equally far apart, but along an axis (-1: all
+ * count)? */
+static bool same_row(const Fn *fn, const Op *x, const Op *y, int but)
 {
 	const IrParam *p = peel_param(fn, x), *q = peel_param(fn, y);
 	if (!p || !q || p->rank != q->rank) return false;
 	for (int a = 0; a < p->rank; a++) {
 		Val *i = ir_in(x, 1 + a), *k = ir_in(y, 1 + a);
-		if (p->stride[a] != q->stride[a] || !same_scalar(i, k)) return false;
+		if (p->stride[a] != q->stride[a]) return false;
+		if (a == but) continue;
+		if (!same_scalar(i, k)) return false;
 		if (!same_number(x, y, AT_STEPS, a, 1) || !same_number(x, y, AT_OFFSETS, a, 0)) return false;
 	}
 	return true;
@@ -220,18 +223,29 @@ bool rows_shift(const Fn *fn)
 	return phase && ir_int(phase, AT_ROWS, ROWS_ROTATED) == ROWS_SHIFTED;
 }
 
+bool row_access_shifts(const Fn *fn, const Op *op)
+{
+	const Val *v = ir_accessed(op);
+	return v && type_is_tile(v->type) && (holds_row(fn, *v->lay) || ir_int(op, AT_SHIFTED, 0));
+}
+
+static void find_vector(void *ctx, Op *op)
+{
+	int *vec = ctx;
+	if (!row_access_shifts(op->parent->fn, op)) return;
+	int own = access_plan(op, ir_accessed(op), false).vec;
+	if (own > *vec) *vec = own;
+}
+
 /* Single elements begin at a line, as far as one register of all threads reaches; vectors where the longest of them
  * does. */
 int64_t rows_shift_unit(const Fn *fn, int size)
 {
 	int vec = 0;
-	for (const Op *op = fn->body->first; op && fn->aligned; op = op->next) {
-		const Val *v = ir_accessed(op);
-		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay)) continue;
-		int own = access_plan(op, v, false).vec;
-		if (own > vec) vec = own;
+	if (fn->aligned) {
+		ir_walk(fn->body, find_vector, &vec);
+		return (int64_t)1 << vec;
 	}
-	if (fn->aligned) return (int64_t)1 << vec;
 	return cut_step(fn) < LINE / size ? cut_step(fn) : LINE / size;
 }
 
@@ -242,7 +256,9 @@ bool stands_after_wait(const Op *first)
 	return false;
 }
 
-bool rows_begin(const Fn *fn, const Op *op) { return same_row(fn, peel_phase_of(fn), op); }
+bool rows_begin(const Fn *fn, const Op *op) { return same_row(fn, peel_phase_of(fn), op, -1); }
+
+bool row_slices_begin(const Fn *fn, const Op *op, int axis) { return same_row(fn, peel_phase_of(fn), op, axis); }
 
 bool peel_begins(const Fn *fn, const Op *op)
 {

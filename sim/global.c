@@ -186,6 +186,7 @@ static int64_t origins(Warp *w, const Op *op, const AccessPlan *p, int lane, Ori
 		o->ext[a] = sim_at(v, VIEW_EXT + a, lane).i;
 		o->str[a] = sim_at(v, VIEW_STR + a, lane).i;
 		o->o[a] = tile_at(sim_val(w, ir_in(op, 1 + a))->p[lane].i, p->step[a], p->offset[a]);
+		if (a == p->shifted_axis) o->o[a] -= sim_phase(w);
 		at = (int64_t)((uint64_t)at + (uint64_t)o->o[a] * (uint64_t)o->str[a]);
 	}
 	return at;              /* elements from the view's first to the tile's */
@@ -232,6 +233,10 @@ static void find_origin(Warp *w, const Op *op, const Tile *t, int lane, Origin *
 	if (t->moved && p->vec) {       /* shifted to a multiple of its vectors */
 		o->phase = sim_phase(w);
 		o->aligned = (o->base + (uint64_t)(at - o->phase) * (uint64_t)size) % (uint64_t)piece == 0;
+		return;
+	}
+	if (p->shifted_axis >= 0) {
+		o->aligned = (o->base + (uint64_t)at * (uint64_t)size) % (uint64_t)piece == 0;
 		return;
 	}
 	uint64_t low = o->base;

@@ -20,7 +20,7 @@ static int64_t shift_of(const Warp *w, int64_t at, int size)
 {
 	const Fn *fn = w->u->r->fn;
 	int64_t unit = rows_shift_unit(fn, size);
-	for (int i = 0; i < fn->below.n; i++)
+	for (int i = 0; i < fn->below.n && fn->row_log2; i++)
 		if (length_of(w, i) >= cut_kept(fn) - unit + 1) return 0;
 	return (at & (unit * size - 1)) / size;
 }

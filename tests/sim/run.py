@@ -67,8 +67,8 @@ def main(name):
         tiles(kind + ".tile", "sm_90a")
     elif kind == "stages":
         tiles("pipeline.tile", "sm_80")
-    elif kind in ("coarsen", "several", "overlap", "packed", "dense", "jam", "scans", "slide", "indexed", "anywhere", "odd", "shift", "slices", "orders", "split", "defer",
-        "sorts", "once", "private", "reads"):
+    elif kind in ("coarsen", "several", "overlap", "packed", "dense", "jam", "scans", "slide", "indexed", "anywhere", "odd", "shift", "slices",
+        "shifted_slices", "orders", "split", "defer", "sorts", "once", "private", "reads"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":
         tiles("tiles.tile", "sm_80", rest)
