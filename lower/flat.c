@@ -92,11 +92,23 @@ static bool is_same_place(Flat *f, const Op *load, const Along *at, Spot *to)
 	return true;
 }
 
-/* The same of groups: elements that lie outside of the tensor's memory are not read. */
+/* Of each element, where groups lie as what is stored does, counted so that accesses see neighbours (elements_plan). */
+static Val *neighbours(Flat *f)
+{
+	const Type *t = flat_type(f, EL_I64);
+	uint8_t log2[2] = { 0, (uint8_t)f->group };
+	Val *k = flat_emit(f, false, OP_IOTA, type_tile(EL_I64, 2, log2), 0, NULL);
+	Val *first = flat_emit(f, false, OP_BROADCAST, t, 1, &flat_twin(f, f->first)->first);
+	return flat_emit(f, false, OP_ADD, t, 2, (Val *[]){ first, flat_emit(f, false, OP_BROADCAST, t, 1, &k) });
+}
+
+/* The same of groups: elements that lie outside of the tensor's memory are not read. A group's large elements take
+ * vector accesses where they are aligned: a single one of a warp touches a sector for each lane. */
 static Val *gather_groups(Flat *f, Val *view, Val *offset, Val *pad, Val *mask, Elem e)
 {
 	Val *in[4] = { view, NULL, pad, NULL };
-	in[1] = flat_whole(f, false, offset);
+	bool vectors = offset == f->first && elem_bytes(e) >= COST_FLAT_BYTES;
+	in[1] = vectors ? neighbours(f) : flat_whole(f, false, offset);
 	if (offset != f->first) f->gathered += elem_bytes(e);
 	f->fails |= f->gathered > COST_FLAT_GATHERED;
 	if (mask) in[3] = flat_whole(f, false, mask);
