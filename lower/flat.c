@@ -92,11 +92,23 @@ static bool is_same_place(Flat *f, const Op *load, const Along *at, Spot *to)
 	return true;
 }
 
-/* The same of groups: elements that lie outside of the tensor's memory are not read. */
+/* Of each element, where groups lie as what is stored does, counted so that accesses see neighbours (elements_plan). */
+static Val *neighbours(Flat *f)
+{
+	const Type *t = flat_type(f, EL_I64);
+	uint8_t log2[2] = { 0, (uint8_t)f->group };
+	Val *k = flat_emit(f, false, OP_IOTA, type_tile(EL_I64, 2, log2), 0, NULL);
+	Val *first = flat_emit(f, false, OP_BROADCAST, t, 1, &flat_twin(f, f->first)->first);
+	return flat_emit(f, false, OP_ADD, t, 2, (Val *[]){ first, flat_emit(f, false, OP_BROADCAST, t, 1, &k) });
+}
+
+/* The same of groups: elements that lie outside of the tensor's memory are not read. A group's large elements take
+ * vector accesses where they are aligned: a single one of a warp touches a sector for each lane. */
 static Val *gather_groups(Flat *f, Val *view, Val *offset, Val *pad, Val *mask, Elem e)
 {
 	Val *in[4] = { view, NULL, pad, NULL };
-	in[1] = flat_whole(f, false, offset);
+	bool vectors = offset == f->first && elem_bytes(e) >= COST_FLAT_BYTES;
+	in[1] = vectors ? neighbours(f) : flat_whole(f, false, offset);
 	if (offset != f->first) f->gathered += elem_bytes(e);
 	f->fails |= f->gathered > COST_FLAT_GATHERED;
 	if (mask) in[3] = flat_whole(f, false, mask);
@@ -512,6 +524,20 @@ static void store_all(Flat *f)
 	}
 }
 
+/* Do some tiles reach beyond the tensor? They test what they access at its border, and compute functions of their pads,
+ * where every element here has functions of its own and nothing else. */
+static const Sym *has_pads(const Flat *f)
+{
+	const Sym *used = sym_const(1), *tiles = used;
+	for (int a = 0; a < f->rank; a++) {
+		const Sym *n = sym_const(type_extent(f->tile, a));
+		if (n == sym_const(1)) continue;
+		used = sym_mul(used, f->extent[a]);
+		tiles = sym_mul(tiles, sym_mul(sym_cdiv(f->extent[a], n), n));
+	}
+	return sym_cmp(SYM_LT, used, tiles);
+}
+
 /* Of a tile, what lies inside of the tensor: is that much less than the tile? */
 static const Sym *is_narrow(const Flat *f, bool math)
 {
@@ -523,12 +549,28 @@ static const Sym *is_narrow(const Flat *f, bool math)
 		used = sym_mul(used, sym_min(f->extent[a], sym_const(n)));
 		tile *= n;
 	}
-	return sym_cmp(SYM_LE, used, sym_const(tile / (math || !f->group ? COST_NARROW_MATH : COST_NARROW)));
+	return sym_cmp(SYM_LE, used, sym_const(math ? tile / COST_NARROW_MATH : tile * COST_NARROW / 100));
 }
 
-static void find_math(void *ctx, Op *op)
+/* Functions of tiles, and those that a tile computes once for several elements, which are computed for each here. */
+typedef struct Functions { int tile; bool any, shared; } Functions;
+
+static void find_functions(void *ctx, Op *op)
 {
-	*(bool *)ctx |= op_has(op, OPF_MATH | OPF_RANDOM) && op->nout && type_is_tile(op->out[0]->type);
+	Functions *s = ctx;
+	if (!op_has(op, OPF_MATH | OPF_RANDOM) || !op->nout) return;
+	bool tile = type_is_tile(op->out[0]->type);
+	s->any |= tile;
+	s->shared |= !tile || type_log2_size(op->out[0]->type) < s->tile;
+}
+
+/* The calls that the version serves though tiles are aligned. */
+static const Sym *guard_of(Flat *f, bool short_rows, bool overlaps)
+{
+	Functions s = { .tile = type_log2_size(f->tile) };
+	ir_walk(f->fn->body, find_functions, &s);
+	bool alone = s.any && !s.shared && !f->group && !f->draws && !overlaps;
+	return alone && !short_rows ? has_pads(f) : is_narrow(f, s.any || short_rows);
 }
 
 /* Groups of elements of less than 4 bytes lie along the last axis of more than one. */
@@ -552,7 +594,7 @@ static bool has_regions(const Fn *fn)
 
 Fn *flat_version(const Fn *of, const LowerCx *cx, bool short_rows, const Sym **guard, bool *by_vectors)
 {
-	bool hints = ir_hints_threads(of), math = false;
+	bool hints = ir_hints_threads(of), overlaps;
 	if (cx->o->checked || hints || of->ordered || has_regions(of) || has_steps(of, cx)) return NULL;
 	Fn *fn = copy_kernel((Fn *)of);
 	ir_number(fn);
@@ -560,9 +602,9 @@ Fn *flat_version(const Fn *of, const LowerCx *cx, bool short_rows, const Sym **g
 		.most = short_rows ? COST_FLAT_SHORT : COST_FLAT_WORK };
 	flat_learn_extents(&f);
 	if (!flat_suits(&f) || !choose_group(&f)) return NULL;
-	ir_walk(fn->body, find_math, &math);
-	if (short_rows && overlaps_any(fn)) return NULL;       /* what a thread of a tile reads once for several elements */
-	*guard = is_narrow(&f, math || short_rows);
+	overlaps = overlaps_any(fn);
+	if (short_rows && overlaps) return NULL;       /* what a thread of a tile reads once for several elements */
+	*guard = guard_of(&f, short_rows, overlaps);
 	f.all = sym_const(1);
 	for (int a = 0; a < f.rank; a++) f.all = sym_mul(f.all, f.extent[a]);
 	f.span = f.like->span;

@@ -222,6 +222,6 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym
 	kernel_again(fn, cx);
 	*apart = sym_cmp(SYM_LE, sym_mul(n.used, sym_const(100)), sym_const(n.tile * COST_NARROW_APART));
 	*guard = sym_cmp(SYM_LE, n.used, sym_const(n.tile / COST_NARROW_MATH));
-	if (!l.math) *guard = sym_logic(SYM_AND, sym_cmp(SYM_LE, n.inside, sym_const(n.tile / COST_NARROW)), *guard);
+	if (!l.math) *guard = sym_logic(SYM_AND, sym_cmp(SYM_LE, n.inside, sym_const(n.tile * COST_NARROW / 100)), *guard);
 	return fn;
 }

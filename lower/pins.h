@@ -1,6 +1,7 @@
 /* Coordinates of plans that somebody pinned. */
 #ifndef LOWER_PINS_H
 #define LOWER_PINS_H
+#include "lower/lower.h"
 #include "plan/plan.h"
 
 enum { PLAN_FREE = -128 };
@@ -17,7 +18,7 @@ void lower_pins(Module *m);
 void lower_single_trips(Module *m);
 Fn *variant_of_rows(Fn *fn, const Sym *length, int64_t tile);  /* the kernel again, for rows of 1 to so many elements */
 void variant_asks(Fn *fn, const Sym *cond);
-/* and, of a kernel whose tiles lie side by side along a row, with one tile block for each (single_tile.c); NULL: it has
- * none. */
-Fn *single_tile(Fn *fn);
+/* and, of a kernel whose tiles lie side by side along a row, with one tile block for each (single_tile.c), that for the
+ * shortest rows first; false: it has none. */
+bool single_tile(Fn *fn, FnVec *to);
 #endif

@@ -6,7 +6,11 @@
  * rows get as many lanes as they need (by_warp.c). So such a kernel gets a variant before it, `where 1 <= n` and
  * `n <= 128`, with no axis of the grid along the row. It has none where rows of a tile block need each other, or where
  * lanes of short rows cannot be chosen at launch; where tiles are small; and where only elements are moved and mapped,
- * which has versions of another kind (narrow.c). */
+ * which has versions of another kind (narrow.c).
+ *
+ * Rows of 16 to 32 elements get one more, before it, whose tiles have 32: as rows that small, they lie side by side in
+ * the tiles of a thread block and cross shared memory together (dense.c), wherever they begin. A lane of it has a whole
+ * row, so shorter ones have theirs by fewer registers in the other. */
 #include "base/cost.h"
 #include "ir/ir_copy.h"
 #include "ir/valsym.h"
@@ -71,33 +75,73 @@ static void find_reduction(void *ctx, Op *op) { *(bool *)ctx |= op_is_reduce(op)
 
 static void find_region(void *ctx, Op *op) { *(bool *)ctx |= op->nregion && !op_is_scan(op) && !op_is_reduce(op); }
 
-static Fn *single_tile_along(Fn *fn, int axis)
+/* Tiles of few elements along the row, where rows are no longer and fill half of them. */
+typedef struct Shorter { int64_t from; int to; } Shorter;
+
+static void shorten(void *ctx, Op *op)
 {
-	const Sym *grid = fn->grid[axis];
+	const Shorter *x = ctx;
+	for (int i = 0; i < op->nout; i++) {
+		const Type *t = op->out[i]->type;
+		uint8_t log2[TILE_RANK];
+		if (!type_is_tile(t) || type_size(t) != x->from) continue;
+		for (int a = 0; a < t->rank; a++) log2[a] = (uint8_t)(t->log2[a] ? x->to : 0);
+		op->out[i]->type = type_with_shape(t, t->rank, log2);
+	}
+}
+
+/* NULL: pads of a longer tile might be missed, of which asked, the variant for all rows of one tile, knows. */
+static Fn *few_along(Fn *once, const Fn *asked, const Sym *length, int64_t tile)
+{
+	Shorter x = { tile, COST_NARROW_ROW };
+	const Sym *all = sym_cmp(SYM_LE, length, sym_const(tile)), *least = sym_cmp(SYM_LE, sym_const(1), length);
+	bool pads = asked->row_pads || asked->nval > once->nval;        /* what combines results with a pad was added */
+	if (pads || once->ngrid != 1) return NULL;
+	Fn *few = copy_kernel(once);
+	IrWhereVec where = { 0 };
+	few->name = str_fmt("%s_few", once->name);
+	for (int i = 0; i < once->where.n; i++) {
+		const Sym *cond = once->where.p[i].cond;
+		if (cond != all && cond != least) vec_push(A_UNIT, &where, once->where.p[i]);
+	}
+	few->where = where;
+	variant_asks(few, sym_cmp(SYM_LE, length, sym_const(1 << x.to)));
+	variant_asks(few, sym_cmp(SYM_LE, sym_const(1 << (x.to - 1)), length));
+	ir_walk(few->body, shorten, &x);
+	ir_number(few);
+	return few;
+}
+
+static bool single_tile_along(Fn *fn, int axis, FnVec *to)
+{
+	const Sym *grid = fn->grid[axis], *length;
 	int64_t tile;
-	if (grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &tile) || tile < COST_SINGLE_TILE) return NULL;
-	if (sym_is_const(grid->arg[0], NULL) || !sym_is_of_call(grid->arg[0])) return NULL;
-	Fn *once = variant_of_rows(fn, grid->arg[0], tile);
+	if (grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &tile) || tile < COST_SINGLE_TILE) return false;
+	length = grid->arg[0];
+	if (sym_is_const(length, NULL) || !sym_is_of_call(length)) return false;
+	Fn *once = variant_of_rows(fn, length, tile);
 	drop_axis(once, axis);
 	for (int a = 0; a < once->ngrid; a++)
-		if (!divide_rows(once, a)) return NULL;
+		if (!divide_rows(once, a)) return false;
 	drop_dead(once);                        /* what is left of the axis */
 	ask_blocks(once);
 	Fn *asked = copy_kernel(once);          /* what is found is noted there */
 	by_warp_plan(asked);
 	ir_number(once);
-	return asked->short_rows && tile == (int64_t)1 << asked->row_log2 ? once : NULL;
+	if (!asked->short_rows || tile != (int64_t)1 << asked->row_log2) return false;
+	Fn *few = few_along(once, asked, length, tile);
+	if (few) vec_push(A_UNIT, to, few);
+	vec_push(A_UNIT, to, once);
+	return true;
 }
 
-Fn *single_tile(Fn *fn)
+bool single_tile(Fn *fn, FnVec *to)
 {
 	bool reduces = false, loops = false;
 	ir_walk(fn->body, find_reduction, &reduces);
 	ir_walk(fn->body, find_region, &loops);
-	if (!reduces || loops || fn->ngrid < 2 || fn->ordered || ir_sweeps(fn)) return NULL;
-	for (int axis = fn->ngrid - 1; axis >= 0; axis--) {
-		Fn *once = single_tile_along(fn, axis);
-		if (once) return once;
-	}
-	return NULL;
+	if (!reduces || loops || fn->ngrid < 2 || fn->ordered || ir_sweeps(fn)) return false;
+	for (int axis = fn->ngrid - 1; axis >= 0; axis--)
+		if (single_tile_along(fn, axis, to)) return true;
+	return false;
 }

@@ -98,28 +98,33 @@ static Fn *single_trip(Fn *fn)
 	return once;
 }
 
-/* fn -> its variant, NULL: it has none */
-typedef struct Pair { Fn *fn, *once; } Pair;
+/* fn -> its variants, those for the shortest rows first */
+typedef struct Pair { Fn *fn; FnVec once; } Pair;
 typedef VEC(Pair) Pairs;
 
-static Fn *variant_of(Pairs *known, Fn *fn)
+static FnVec variants_of(Pairs *known, Fn *fn)
 {
 	for (int i = 0; i < known->n; i++)
 		if (known->p[i].fn == fn) return known->p[i].once;
-	Fn *once = NULL;
-	if (!fn->plan && !ir_hints_threads(fn)) once = single_trip(fn);
-	if (!fn->plan && !ir_hints_threads(fn) && !once) once = single_tile(fn);
-	vec_push(A_TMP, known, ((Pair){ fn, once }));
-	return once;
+	Pair p = { .fn = fn };
+	if (!fn->plan && !ir_hints_threads(fn)) {
+		Fn *once = single_trip(fn);
+		if (once) vec_push(A_UNIT, &p.once, once);
+		else single_tile(fn, &p.once);
+	}
+	vec_push(A_TMP, known, p);
+	return p.once;
 }
 
 static void put_before(void *ctx, HostStmt *h)
 {
 	if (h->u.launch.rules.n || h->u.launch.variants.n != 1) return;
-	Fn *once = variant_of(ctx, h->u.launch.variants.p[0].fn);
-	if (!once) return;
-	vec_push(A_UNIT, &h->u.launch.variants, h->u.launch.variants.p[0]);
-	h->u.launch.variants.p[0].fn = once;
+	Variant own = h->u.launch.variants.p[0];
+	FnVec once = variants_of(ctx, own.fn);
+	for (int i = 0; i < once.n; i++) {
+		vec_push(A_UNIT, &h->u.launch.variants, own);
+		h->u.launch.variants.p[i].fn = once.p[i];
+	}
 }
 
 void lower_single_trips(Module *m)
@@ -129,7 +134,8 @@ void lower_single_trips(Module *m)
 	FnVec all = { 0 };
 	for (int i = 0; i < m->fns.n; i++) {
 		for (int k = 0; k < known.n; k++)
-			if (known.p[k].fn == m->fns.p[i] && known.p[k].once) vec_push(A_TMP, &all, known.p[k].once);
+			for (int j = 0; known.p[k].fn == m->fns.p[i] && j < known.p[k].once.n; j++)
+				vec_push(A_TMP, &all, known.p[k].once.p[j]);
 		vec_push(A_TMP, &all, m->fns.p[i]);
 	}
 	if (all.n == m->fns.n) return;

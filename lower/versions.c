@@ -197,6 +197,7 @@ static const Sym *guard_of_peeled(const Peeled *p)
 
 static const Sym *is_wide(const Sym *narrow)
 {
+	if (narrow->kind == SYM_LT) return sym_cmp(SYM_LE, narrow->arg[1], narrow->arg[0]);
 	return narrow->kind == SYM_LE ? sym_cmp(SYM_LT, narrow->arg[1], narrow->arg[0]) : sym_logic(SYM_NOT, narrow, NULL);
 }
 
