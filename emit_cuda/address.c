@@ -163,12 +163,19 @@ void access_bounds(Access *x)
 	}
 }
 
-/* nvcc keeps the results of comparisons that it meets again, a register for each; so it must not know that it does. */
+/* NVVM keeps the results of comparisons that it meets again, a register for each; so it must not know that it does. So
+ * does ptxas, in predicates: tensors that are loaded together then have each element's loads stand together, with as
+ * few in flight as there are predicates. A zero from the tensor's address keeps it from that. What is loaded after a
+ * row's first reduction is held until all is there, and shares comparisons: all its loads at once would take twice the
+ * registers. */
 void access_forget_bounds(const Access *x)
 {
-	for (int a = 0; a < x->rank; a++)
-		if (x->l.out[a] && !x->proved[a])
-			out_printf(x->g->o, "int ct_last%d = ct_hi%d;\nasm volatile(\"\" : \"+r\"(ct_last%d));\n", a, a, a);
+	bool apart = rows_load_first(x->g->fn);
+	for (int a = 0; a < x->rank; a++) {
+		if (!x->l.out[a] || x->proved[a]) continue;
+		Str zero = apart ? str_fmt(" + ct_unknown_zero(%s)", x->v->base) : str_intern("");
+		out_printf(x->g->o, "int ct_last%d = ct_hi%d%s;\nasm volatile(\"\" : \"+r\"(ct_last%d));\n", a, a, zero, a);
+	}
 }
 
 /* Does an element of a shifted row not lie in front of it? */

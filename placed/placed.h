@@ -211,6 +211,8 @@ bool rows_shift(const Fn *fn);                  /* or shifted by it */
 /* they begin within so many elements of `size` bytes, of which the first lies at a multiple of them */
 int64_t rows_shift_unit(const Fn *fn, int size);
 bool stands_after_wait(const Op *first);        /* after a reduction over threads */
+/* Does a kernel of rows without loops load more of them before its first reduction than after it? */
+bool rows_load_first(const Fn *fn);
 
 /* Peeled rows. */
 const Op *peel_phase_of(const Fn *fn);          /* the phase of its rows; NULL: it has none */

@@ -256,6 +256,19 @@ bool stands_after_wait(const Op *first)
 	return false;
 }
 
+bool rows_load_first(const Fn *fn)
+{
+	int before = 0, after = 0;
+	bool reduced = false;
+	if (!fn->row_log2 || rows_share(fn)) return false;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		reduced |= op->code == OP_REDUCE_LANES;
+		if (op->nregion) return false;
+		if (op->code == OP_LOAD && peel_is_row(fn, op->out[0])) *(reduced ? &after : &before) += 1;
+	}
+	return reduced && before > after;
+}
+
 bool rows_begin(const Fn *fn, const Op *op) { return same_row(fn, peel_phase_of(fn), op, -1); }
 
 bool row_slices_begin(const Fn *fn, const Op *op, int axis) { return same_row(fn, peel_phase_of(fn), op, axis); }

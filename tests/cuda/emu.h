@@ -483,6 +483,7 @@ static unsigned emu_bars[EMU_CLUSTER];
 static inline unsigned ct_cluster_rank(void) { return emu_rank(); }
 static inline unsigned ct_cluster_size(void) { return emu_cluster; }
 static inline int ct_cluster_zero(void) { return 0; }
+static inline int ct_unknown_zero(const void *p) { return (int)((unsigned long long)p >> 63); }
 static inline void ct_grid_wait(void) { }
 static inline void ct_grid_launch(void) { }
 static inline void ct_cluster_arrive(void) { emu_arrive_cluster(); }
