@@ -44,7 +44,7 @@ def build_c(ctilec, cc, folder):
         r = subprocess.run([ctilec, "-Wall", "--target=c", "-o", text, os.path.join(HERE, name + ".tile")], capture_output=True, text=True)
         if r.returncode or r.stderr:
             sys.exit(r.stderr or "ctilec failed")
-        subprocess.run([cc, "-std=c11", "-O1", "-shared", "-fPIC", "-o", lib, text, "-lm"], check=True)
+        subprocess.run([cc, "-std=c11", "-O0", "-shared", "-fPIC", "-o", lib, text, "-lm"], check=True)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(one, sources()))

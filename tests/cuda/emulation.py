@@ -33,5 +33,5 @@ def rewrite(build, cu, out, arch):
 def library(build, cu, lib, arch):
     """cu, whose header lies beside it, as a shared library."""
     rewrite(build, cu, lib + ".c", arch)
-    subprocess.run(["gcc", "-std=gnu11", "-Og", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + os.path.dirname(os.path.abspath(cu)), "-o", lib,
+    subprocess.run(["gcc", "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + os.path.dirname(os.path.abspath(cu)), "-o", lib,
                     lib + ".c", "-lm"], check=True)

@@ -71,7 +71,7 @@ with tmpdir() as tmp:
     must(["gcc", "-std=c11", "-O0", "-w", "-fPIC", "-shared", "-I" + tmp, "-o", path("t.so"), path("t.c"), "-lm"])
     must([CTILEC, "-w", "--target=cuda", "--arch=sm_90a", "--line=off", path("t.tile"), "-o", path("t.cu")])
     emulation.rewrite(BUILD, path("t.cu"), path("e.c"), "sm_90a")
-    must(["gcc", "-std=gnu11", "-Og", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", path("e.so"), path("e.c"), "-lm"])
+    must(["gcc", "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-I" + HERE, "-I" + tmp, "-o", path("e.so"), path("e.c"), "-lm"])
     host, device = Target(path("t.so")), Emulated(path("e.so"))
     for n in LENGTHS:
         for e in entries:

@@ -47,7 +47,7 @@ class Calls:
         self.np, self.libs = np, []
         for name in SOURCES:
             lib = os.path.join(folder, name + ".so")
-            must([CC, "-std=c11", "-O1", "-shared", "-fPIC", "-o", lib, emitted(name, "c", folder), "-lm"])
+            must([CC, "-std=c11", "-O0", "-shared", "-fPIC", "-o", lib, emitted(name, "c", folder), "-lm"])
             self.libs.append(ctypes.CDLL(lib))
 
     def bf16(self, x):

@@ -1071,7 +1071,6 @@ def main():
             bad = {"nvcc": nvcc, "mutants": mutants}[a.what](a, found)
         else:
             target = {"test": "c", "tile": "tile"}.get(a.what, "emulated")
-            os.environ.setdefault("VALUES_CFLAGS", "-O0")       # a thousand kernels in seconds
             s = suite(found)
             bad = build_all(s, a, target)
             bad += s.run(a.folder, target)
