@@ -326,8 +326,8 @@ static void scan_groups(const Scan *s, int from, int to)
 }
 
 /* Are these bits of the lane, each twice as far as the one before? One loop, if nvcc is to unroll so many turns. In the
- * loop over some groups at a time each is a text of its own: of a loop there nvcc 13 makes code that takes up to 11 %
- * longer (discounted sums of 3,000 rows of 12,001 f32 on sm_90a: 123 and 136 us). */
+ * loop over some groups at a time each is a text of its own: of a loop there nvcc 13 makes slower code
+ * (bench/notes/text.md). */
 static int lanes_end(const Scan *s, int from, int most)
 {
 	int to = from + 1;
