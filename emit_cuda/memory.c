@@ -112,7 +112,9 @@ static bool is_one_statement(const Access *x, int vec)
 {
 	Elem e = x->v->elem;
 	if (x->rotates || x->g->late || x->g->opt->line != LINE_OFF || (x->store && access_shifts(x))) return false;
-	return x->words || (vec ? words_piece_is_run(x->g, x->data, x->bit, vec) : elem_bytes(e) < 8);
+	if (!vec) return x->words || elem_bytes(e) < 8;
+	if (x->store) return words_pack_is_pure(x->g, x->data, x->bit, vec);
+	return x->words || words_piece_is_run(x->g, x->data, x->bit, vec);
 }
 
 /* What is loaded goes to its registers. */
