@@ -265,7 +265,7 @@ bool rows_load_first(const Fn *fn)
 		reduced |= op->code == OP_REDUCE_LANES;
 		if (op->nregion) return false;
 		if (op->code != OP_LOAD || !peel_is_row(fn, op->out[0])) continue;
-		if (regs_of(op->out[0]) > COST_LOADED_FIRST) return false;
+		if (op->out[0]->lay->in[HW_REG] > COST_LOADED_FIRST) return false;
 		*(reduced ? &after : &before) += 1;
 	}
 	return reduced && before > after;
