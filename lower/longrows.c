@@ -266,19 +266,9 @@ static bool find_given(Writer *w)
 
 static Fn *begin_kernel(Writer *w, Fn *from)
 {
-	Fn *to = NEW(A_UNIT, Fn);
-	*to = *from;
-	to->name = str_fmt("%s_parts", from->name);
-	to->nval = 0;
-	to->ordered = true;
-	to->body = ir_block(to, NULL);
-	to->params = (IrParamVec){ 0 };
+	Fn *to = steps_kernel(from, "parts");
 	const Sym *size = sym_add(sym_mul(w->k.parts, sym_const(w->words)), sym_const(w->given));
-	for (int i = 0; i < from->params.n; i++) {
-		IrParam p = from->params.p[i];
-		p.val = ir_arg(to->body, p.is_tensor ? type_view(p.elem, p.rank) : type_scalar(p.elem), p.name);
-		vec_push(A_UNIT, &to->params, p);
-	}
+	to->ordered = true;
 	w->partials = add_workspace_view(to, "partials", EL_U64, 2, (const Sym *[]){ w->rows, size });
 	return to;
 }

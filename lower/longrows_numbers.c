@@ -38,18 +38,7 @@ static const PartSum *sum_of(const Numbers *w, int number)
 /* A kernel with the same parameters, and a view of the workspace for each number; *first: which is the first. */
 static Fn *begin_step(const Numbers *w, const char *name, int *first)
 {
-	const Fn *from = w->k.p.fn;
-	Fn *to = NEW(A_UNIT, Fn);
-	*to = *from;
-	to->name = str_fmt("%s_%s", from->name, name);
-	to->nval = 0;
-	to->body = ir_block(to, NULL);
-	to->params = (IrParamVec){ 0 };
-	for (int i = 0; i < from->params.n; i++) {
-		IrParam p = from->params.p[i];
-		p.val = ir_arg(to->body, p.is_tensor ? type_view(p.elem, p.rank) : type_scalar(p.elem), p.name);
-		vec_push(A_UNIT, &to->params, p);
-	}
+	Fn *to = steps_kernel(w->k.p.fn, name);
 	*first = to->params.n;
 	for (int i = 0; i < w->k.p.words; i++)
 		add_workspace_view(to, "parts", w->elem[i], 2, (const Sym *[]){ w->blocks, w->k.parts });

@@ -68,19 +68,8 @@ static Op *again(Builder *b, const Op *scan, Val *const *x, bool reduces, int ax
 /* ---- the steps ---- */
 static Fn *begin_step(Scans *w, const char *name)
 {
-	const Fn *from = w->k.p.fn;
-	Fn *to = NEW(A_UNIT, Fn);
-	int axis = from->ngrid;
-	*to = *from;
-	to->name = str_fmt("%s_%s", from->name, name);
-	to->nval = 0;
-	to->body = ir_block(to, NULL);
-	to->params = (IrParamVec){ 0 };
-	for (int i = 0; i < from->params.n; i++) {
-		IrParam p = from->params.p[i];
-		p.val = ir_arg(to->body, p.is_tensor ? type_view(p.elem, p.rank) : type_scalar(p.elem), p.name);
-		vec_push(A_UNIT, &to->params, p);
-	}
+	Fn *to = steps_kernel(w->k.p.fn, name);
+	int axis = to->ngrid;
 	w->first = to->params.n;
 	for (int i = 0; i < w->k.p.scans.n; i++)
 		for (int k = 0; k < scan_values(w->k.p.scans.p[i]); k++)

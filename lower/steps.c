@@ -13,6 +13,22 @@ static bool is_taken(const Fn *fn, Str name)
 	return false;
 }
 
+Fn *steps_kernel(const Fn *from, const char *name)
+{
+	Fn *to = NEW(A_UNIT, Fn);
+	*to = *from;
+	to->name = str_fmt("%s_%s", from->name, name);
+	to->nval = 0;
+	to->body = ir_block(to, NULL);
+	to->params = (IrParamVec){ 0 };
+	for (int i = 0; i < from->params.n; i++) {
+		IrParam p = from->params.p[i];
+		p.val = ir_arg(to->body, p.is_tensor ? type_view(p.elem, p.rank) : type_scalar(p.elem), p.name);
+		vec_push(A_UNIT, &to->params, p);
+	}
+	return to;
+}
+
 Val *add_workspace_view(Fn *fn, const char *name, Elem e, int rank, const Sym *const *extent)
 {
 	IrParam p = { .name = str_intern(name), .span = fn->span, .is_tensor = true, .mode = PM_INOUT, .elem = e,
