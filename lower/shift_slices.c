@@ -144,7 +144,7 @@ static bool begins_with(const Op *op, int k, Num *n)
 	return true;
 }
 
-/* Backwards what stands in front of the row comes last, but there is less behind it. */
+/* A backward scan visits the elements before the row last; the pads that follow the row come first. */
 static bool front_scan(Slices *s, const Op *op)
 {
 	s->scans = true;
@@ -222,7 +222,7 @@ static Op *load_of(const Val *v)
 	return v->def && v->def->code == OP_LOAD ? v->def : NULL;
 }
 
-/* Makes what is loaded for a scan alone end in what it begins with, in front of the row and behind it. */
+/* Pads what is loaded for a scan alone with the scan's identity, before the row and after it. */
 static void set_pads(Op *loop)
 {
 	for (Op *op = loop->region[0]->first; op; op = op->next)
