@@ -89,6 +89,21 @@ static bool combines_updates(Fn *fn)
 	return u.combine;
 }
 
+/* Does a thread that has several rows of a tile read what they share of overlapping loads once? By single elements,
+ * neighbours along a row lie in other lanes. */
+static bool shares_neighbours(const Fn *fn, const Overlap *o)
+{
+	return o->type && o->axes & ~(1u << o->fast) && !fn->by_element;
+}
+
+/* Elements of such a thread, log2: so many vectors of 16 bytes, whatever their type, but not more than registers hold
+ * beside the results. */
+static int shared_regs(const Type *t)
+{
+	int regs = COST_OVERLAP_BYTES - elem_log2(t->elem);
+	return regs > COST_OVERLAP_REGS ? COST_OVERLAP_REGS : regs;
+}
+
 /* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements,
  * or 32 of a running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait
  * for each other, each holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp. Where
@@ -110,7 +125,9 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (!s.moves && s.loaded && packed) w = s.log2 - LANES_LOG2 - COST_MAP_REGS + s.math;
 	if (s.seeks && !s.reduces && !s.products && packed) w = s.log2 - LANES_LOG2 - COST_SOUGHT_REGS - (s.loaded == 1);
 	if (!s.reduces && !s.products && combines_updates(fn)) w = s.log2 - LANES_LOG2 - COST_COMBINE_REGS;
-	int full = fn->by_element && !s.reduces && !overlap_of(fn).type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
+	Overlap o = overlap_of(fn);
+	if (!s.reduces && !s.products && shares_neighbours(fn, &o)) w = s.log2 - LANES_LOG2 - shared_regs(o.type);
+	int full = fn->by_element && !s.reduces && !o.type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
 		w = s.log2 - LANES_LOG2 - COST_SUM_REGS;
 		full = s.log2 == COST_ROW_ONE_BLOCK + 1 ? COST_FULL_OF_SUMS : BLOCK_WARPS_LOG2;
