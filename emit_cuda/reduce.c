@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
+#include "ir/monoid.h"
 
 enum { MOST = TILE_RANK };
 
@@ -322,11 +323,27 @@ static void among_lanes(Cu *g, uint32_t lane, bool doubles)
 	out_printf(g->o, doubles ? "if (%d << ct_k < ct_lanes) " : "if (%d < ct_lanes) ", (int)lane);
 }
 
+/* What all lanes of a warp have of x, if one instruction combines it: truth values by a vote, integers of at most
+ * 32 bits by redux.sync (from sm_80 on), in the time of two of five shuffles. NULL: it takes steps. */
+static Str combine_warp(Cu *g, const Op *op, int kind, int n, Str x)
+{
+	Elem e = ir_in(op, 0)->type->elem;
+	bool combines = kind == KIND_SUM || kind == KIND_MAX || kind == KIND_MIN || kind == KIND_AND || kind == KIND_OR
+		|| kind == KIND_XOR;
+	if (!combines || n != LANES_LOG2 || g->fn->short_rows || !elem_is_integral(e) || elem_bytes(e) > 4) return NULL;
+	return str_fmt("ct_warp_%s_%s(%s)", op_rows[monoid_of_kind(kind)].name, elem_rows[e].name, x);
+}
+
 /* lane: of each of n steps the lane to combine with, a power of 2 each time twice as large where `doubles`. said: a
  * comment. */
 static void combine_steps(Cu *g, const Op *op, int kind, int n, const uint32_t *lane, bool doubles, Str sum, Str said)
 {
 	Elem e = ir_in(op, 0)->type->elem;
+	Str all = combine_warp(g, op, kind, n, sum);
+	if (all) {
+		out_printf(g->o, "%s = %s;%s\n", sum, all, said);
+		return;
+	}
 	if (doubles) cu_head(g, "ct_k", 0, n, true);
 	for (int k = 0; k < (doubles ? 1 : n); k++) {
 		Str other = str_fmt(doubles ? "ct_shfl_xor_%s(%s, %uu << ct_k)" : "ct_shfl_xor_%s(%s, %u)", elem_rows[e].name,
@@ -340,8 +357,13 @@ static void combine_simply(Cu *g, const Op *op, int kind, int n, const uint32_t 
 {
 	Str said = cu_said(g, op->out[0]), none = str_intern("");
 	bool one_line = doubles || n == 1;
+	Str x = cu_at(g, ir_in(op, 0), "0"), all = combine_warp(g, op, kind, n, x);
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s;%s", declared_here(g, op), cu_at(g, ir_in(op, 0), "0"), one_line ? " " : said);
+	if (all) {
+		out_printf(g->o, "%s = %s;%s\n", declared_here(g, op), all, said);
+		return;
+	}
+	out_printf(g->o, "%s = %s;%s", declared_here(g, op), x, one_line ? " " : said);
 	if (!one_line) out_puts(g->o, "\n");
 	combine_steps(g, op, kind, n, lane, doubles, cu_at(g, op->out[0], "0"), one_line ? said : none);
 }
