@@ -89,19 +89,14 @@ static bool combines_updates(Fn *fn)
 	return u.combine;
 }
 
-/* Does a thread that has several rows of a tile read what they share of overlapping loads once? By single elements,
- * neighbours along a row lie in other lanes. */
-static bool shares_neighbours(const Fn *fn, const Overlap *o)
+/* Elements of a thread, log2, that reads what rows of a tile share of overlapping loads once: four vectors of 16 bytes.
+ * -1: nothing asks for them. By single elements, neighbours along a row lie in other lanes; four vectors of bytes take more
+ * registers than such loads leave. */
+static int shared_regs(const Fn *fn, const Overlap *o)
 {
-	return o->type && o->axes & ~(1u << o->fast) && !fn->by_element;
-}
-
-/* Elements of such a thread, log2: so many vectors of 16 bytes, whatever their type, but not more than registers hold
- * beside the results. */
-static int shared_regs(const Type *t)
-{
-	int regs = COST_OVERLAP_BYTES - elem_log2(t->elem);
-	return regs > COST_OVERLAP_REGS ? COST_OVERLAP_REGS : regs;
+	if (!o->type || !(o->axes & ~(1u << o->fast)) || fn->by_element) return -1;
+	int regs = COST_OVERLAP_BYTES - elem_log2(o->type->elem);
+	return regs <= COST_OVERLAP_REGS ? regs : -1;
 }
 
 /* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements,
@@ -126,7 +121,8 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	if (s.seeks && !s.reduces && !s.products && packed) w = s.log2 - LANES_LOG2 - COST_SOUGHT_REGS - (s.loaded == 1);
 	if (!s.reduces && !s.products && combines_updates(fn)) w = s.log2 - LANES_LOG2 - COST_COMBINE_REGS;
 	Overlap o = overlap_of(fn);
-	if (!s.reduces && !s.products && shares_neighbours(fn, &o)) w = s.log2 - LANES_LOG2 - shared_regs(o.type);
+	int shared = s.reduces || s.products ? -1 : shared_regs(fn, &o);
+	if (shared >= 0) w = s.log2 - LANES_LOG2 - shared;
 	int full = fn->by_element && !s.reduces && !o.type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
 	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
 		w = s.log2 - LANES_LOG2 - COST_SUM_REGS;
