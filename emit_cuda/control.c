@@ -319,9 +319,10 @@ static void print_literal(Cu *g, const Op *op)         /* of run-time scalars */
 	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s%s", i ? ", " : "", cu_scalar(g, ir_in(op, i)));
 	out_puts(g->o, " };\n");
 	cu_declare(g, r);
-	Str reg = cu_loop(g, "ct_r", regs_of(r));
+	CuInt reg = cu_loop(g, "ct_r", regs_of(r));
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s[%s];\n", cu_at(g, r, reg), table, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
+	out_printf(g->o, "%s = %s[%s];\n", cu_at(g, r, reg.text), table,
+		cu_map_place(&m, reg).text);
 	cu_end(g);
 }
 

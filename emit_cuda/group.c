@@ -333,7 +333,7 @@ void group_mbar_arrive(Cu *g, const Op *op)
 	}
 	int all = (1 << g->fn->cluster) - 1;
 	bool every = ir_const_value(ir_in(op, 2), &mask) && mask.i == all;
-	Str to = by == THREAD ? cu_loop(g, "ct_i", g->fn->cluster) : who;
+	Str to = by == THREAD ? cu_loop(g, "ct_i", g->fn->cluster).text : who;
 	if (by != THREAD)
 		out_printf(g->o, "if (%s < %d%s) ", to, g->fn->cluster,
 			every ? "" : str_fmt(" && (%s >> %s & 1)", cu_scalar(g, ir_in(op, 2)), to));

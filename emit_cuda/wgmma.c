@@ -196,11 +196,12 @@ void wgmma_product(Cu *g, const Op *op)
 	Product p = { .n = (int)type_extent(acc->type, 1), .k = step, .elem = a->elem, .a_regs = fa.regs, .ta = amn,
 		.tb = bmn };
 	Str fn = product_wanted(p), array = cu_val(g, op->out[0])->name = cu_val(g, acc)->name;
-	Str keep = op->nin > 3 ? cu_scalar(g, ir_in(op, 3)) : str_intern("1");
+	bool adds = op->nin <= 3;       /* in all steps to what the accumulator holds */
+	Str keep = adds ? str_intern("1") : cu_scalar(g, ir_in(op, 3));
 	if (m == WG_M && depth > step && are_even(&fa, depth, step) && are_even(&fb, depth, step)) {
 		cu_each(g, "ct_k", depth / step);
 		out_printf(g->o, "%s(%s, %s, %s, %s);\n", fn, array, step_text(&fa, step), step_text(&fb, step),
-			strcmp(keep, "1") ? str_fmt("ct_k ? 1 : %s", keep) : keep);
+			adds ? keep : str_fmt("ct_k ? 1 : %s", keep));
 		return;
 	}
 	for (int k = 0; k < depth; k += step)
@@ -251,12 +252,12 @@ void wgmma_stmatrix(Cu *g, const Op *op)
 		Str w[4];
 		if (!wg_stmatrix(s, trans, j, &to)) bug("stmatrix of %s", type_text(x->type));
 		CuMap off = cu_map(to.addr, LAY_HWAXIS(HW_OFF));
-		if (!j) out_printf(g->o, "const unsigned int %s = %s;\n", from, cu_map_thread(&off));
+		if (!j) out_printf(g->o, "const unsigned int %s = %s;\n", from, cu_map_thread(&off).text);
 		for (int i = 0; i < 4; i++)
 			w[i] = str_fmt("ct_join_b16(%s, %s)", words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i))),
 				words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i + 1))));
-		Str at = cu_sum(cu_scalar(g, buf), cu_times(cu_xor(from, str_i64(to.flip)), 2));
+		CuInt at = cu_sum(cu_var(cu_scalar(g, buf)), cu_times(cu_xor(cu_var(from), cu_int(to.flip)), 2));
 		out_printf(g->o, "ct_stmatrix_x4%s(%s, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "",
-			cu_sum(at, str_i64(to.add)), w[0], w[1], w[2], w[3]);
+			cu_sum(at, cu_int(to.add)).text, w[0], w[1], w[2], w[3]);
 	}
 }
