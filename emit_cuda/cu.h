@@ -33,6 +33,7 @@ typedef struct CuView {         /* texts of 64-bit integers, without side effect
 typedef struct CuVal {
 	Str name;
 	bool splat;             /* every register holds `name` */
+	bool scalar;            /* and that is a scalar */
 	CuView *view;
 	struct CuShared *shared;        /* group.h: what buffer an address points into */
 	struct CuShifted *shifted;      /* slab.c: loaded, and shifted where it is stored */
