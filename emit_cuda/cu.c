@@ -324,7 +324,7 @@ CuInt cu_sum(CuInt a, CuInt b)
 
 CuInt cu_times(CuInt a, int64_t n)
 {
-	if (a.kind == INT_LITERAL) return cu_int(a.value * n);
+	if (a.kind == INT_LITERAL || n == 0) return cu_int(a.value * n);
 	return n == 1 ? cu_var(cu_operand(a)) : cu_compound(str_fmt("%s * %lld", cu_operand(a), (long long)n));
 }
 
