@@ -173,6 +173,15 @@ static const Val *first_of(const Cu *g, const Val *x)
 	return x;
 }
 
+/* Is there a function for vectors of 2^vec elements, whose registers are neighbours in both arrays? */
+static bool has_function(Cu *g, const Val *x, const Val *r, const uint8_t *bit, int vec)
+{
+	Elem e = r->type->elem;
+	const CuVal *from = cu_val(g, x);
+	bool halves = e == EL_F16 || e == EL_BF16 || e == EL_U16;
+	return halves && vec == 1 && bit[0] == 0 && regs_of(x) == regs_of(r) && !from->splat && !from->inside;
+}
+
 void words_opaque(Cu *g, const Op *op)
 {
 	const Val *x = first_of(g, ir_in(op, 0)), *r = op->out[0];
@@ -184,6 +193,13 @@ void words_opaque(Cu *g, const Op *op)
 	uint32_t mask = 0;
 	for (int run = lay_run(*r->lay, axis, bit); n < run && n < most; n++) mask |= (uint32_t)1 << bit[n];
 	if (g->part == PART_END) n = 0, mask = 0;
+	if (has_function(g, x, r, bit, n)) {
+		bool opened;
+		Str at = cu_pieces(g, *r->lay, mask, &opened).text;
+		out_printf(g->o, "ct_opaque_b16x2(&%s, &%s);\n", cu_at(g, r, at), cu_at(g, x, at));
+		if (opened) cu_end(g);
+		return;
+	}
 	CuInt first = cu_registers(g, *r->lay, mask);
 	for (int k = 0; k < 1 << n; k++) {
 		uint32_t add = 0;
