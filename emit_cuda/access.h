@@ -28,7 +28,7 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Ways ways;
-	Str reg;                        /* the register, or the first of the vector, that is being printed */
+	CuInt reg;                      /* the register, or the first of the vector, that is being printed */
 	Str held;                       /* next.c: the array that vectors are loaded to, instead of registers */
 	Str patch;                      /* patch.c: the array that overlapping loads read their tiles from */
 	void (*body)(struct Access *x); /* and what fills it, where access_thread is printed; NULL: access_ways */
@@ -48,18 +48,18 @@ void access_origin(Access *x);                  /* the element offset of the til
 void access_thread(Access *x);
 Str access_of_thread(const Access *x, int a, const char *sign);  /* " + ct_c0": what apart adds; "": nothing */
 Str access_scaled(Str i, const CuView *v, int a);       /* in elements, of a place along an axis */
-void access_print_rotated(const Access *x, const char *reg);    /* ct_q: that of a register of a rotated row */
-Str access_coord(const Access *x, int a, const char *reg);      /* of a register, relative to what ct_p counts */
-Str access_address(const Access *x, const char *reg);
+void access_print_rotated(const Access *x, CuInt reg);    /* ct_q: that of a register of a rotated row */
+CuInt access_coord(const Access *x, int a, CuInt reg);      /* of a register, relative to what ct_p counts */
+Str access_address(const Access *x, CuInt reg);
 /* so many elements after `begin` the tensor ends; near 2^30 or more: 2^30 */
 Str access_end(const Access *x, int a, Str begin);
 Str access_start(const Access *x, int a);       /* and it starts so many after the tile's begin */
 void access_bounds(Access *x);  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
 void access_forget_bounds(const Access *x);
 /* the condition that a register's element is inside; NULL: it is */
-Str access_inside(const Access *x, const char *reg);
+Str access_inside(const Access *x, CuInt reg);
 /* the condition that a register's element of a shifted row is not before the row's first */
-Str access_after_begin(const Access *x, int a, const char *reg);
+Str access_after_begin(const Access *x, int a, CuInt reg);
 bool access_shifts(const Access *x);            /* by vectors, of a row that is shifted: both ends may be cut */
 Str access_whole(const Access *x);              /* that the tile lies wholly inside; NULL: it does */
 /* The condition that vectors are aligned: base, strides and the tile's offset are multiples of a vector. */

@@ -48,8 +48,7 @@ void access_origin(Access *x)
 
 Str access_scaled(Str i, const CuView *v, int a)
 {
-	if (!strcmp(i, "0") || v->unit[a]) return i;
-	return str_fmt("%s * %s", i, v->str[a]);
+	return v->unit[a] ? i : str_fmt("%s * %s", i, v->str[a]);
 }
 
 /* What is stored after a loop that a cluster shares: where the largest thread blocks leave 64 registers to a thread,
@@ -73,12 +72,13 @@ void access_thread(Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		x->map[a] = cu_map_row(g, x->l, a);
 		x->apart[a] = lay_adds(x->l, a);
-		Str c = cu_map_thread(&x->map[a]);
+		CuInt c = cu_map_thread(&x->map[a]);
 		bool shifts = g->shifted && x->l.out[a] && holds_row(g->fn, x->l);
 		const char *more = a == x->fast ? again : "";
-		x->still[a] = !strcmp(c, "0") && !shifts && !*more;
+		x->still[a] = cu_is(c, 0) && !shifts && !*more;
 		if (!x->still[a])
-			out_printf(g->o, "const int ct_c%d = (int)%s%s%s;\n", a, c, shifts ? " - ct_phase" : "", more);
+			out_printf(g->o, "const int ct_c%d = (int)%s%s%s;\n", a, c.text, shifts ? " - ct_phase" : "",
+				more);
 		Str at = str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+"));
 		if (x->apart[a] && !x->still[a]) at = str_fmt("(%s)", at);
 		out_printf(sum, " + %s", access_scaled(at, x->v, a));
@@ -93,42 +93,42 @@ void access_thread(Access *x)
 
 /* What a register adds to the coordinate: one that begins a vector has none of the bits
  * that count the vector's elements. */
-static Str part_of_register(const Access *x, int a, const char *reg)
+static CuInt part_of_register(const Access *x, int a, CuInt reg)
 {
 	CuMap m = x->map[a];
-	uint32_t none = x->begins && reg == x->reg ? piece_bits(x->bit, x->vec) : 0;
+	uint32_t none = x->begins && reg.text == x->reg.text ? piece_bits(x->bit, x->vec) : 0;
 	for (int i = 0; i < m.nreg; i++)
 		if (none >> i & 1) m.col[i] = 0;
 	return cu_map_reg(&m, reg);
 }
 
 /* ct_q: the coordinate of a register of a rotated row. */
-void access_print_rotated(const Access *x, const char *reg)
+void access_print_rotated(const Access *x, CuInt reg)
 {
 	if (!x->rotates) return;
 	int a = x->rotated_axis;
-	Str of_thread = x->still[a] ? str_intern("0") : str_fmt("(unsigned int)ct_c%d", a);
+	CuInt of_thread = x->still[a] ? cu_int(0) : cu_compound(str_fmt("(unsigned int)ct_c%d", a));
 	out_printf(x->g->o, "const int ct_q = (int)((%s - (unsigned int)ct_phase) & %lldu);\n",
-		cu_xor(of_thread, part_of_register(x, a, reg)), (long long)x->g->rotated - 1);
+		cu_xor(of_thread, part_of_register(x, a, reg)).text, (long long)x->g->rotated - 1);
 }
 
 /* Coordinate of register reg relative to what ct_p counts. */
-Str access_coord(const Access *x, int a, const char *reg)
+CuInt access_coord(const Access *x, int a, CuInt reg)
 {
 	Str less = access_of_thread(x, a, "-");
-	if (x->rotates && a == x->rotated_axis) return *less ? str_fmt("(ct_q%s)", less) : str_intern("ct_q");
-	Str r = part_of_register(x, a, reg);
-	return x->apart[a] ? r : str_fmt("(int)%s", cu_xor(str_fmt("(unsigned int)ct_c%d", a), r));
+	if (x->rotates && a == x->rotated_axis) return cu_var(*less ? str_fmt("(ct_q%s)", less) : "ct_q");
+	CuInt r = part_of_register(x, a, reg);
+	if (x->apart[a]) return r;
+	return cu_compound(str_fmt("(int)%s", cu_xor(cu_compound(str_fmt("(unsigned int)ct_c%d", a)), r).text));
 }
 
-Str access_address(const Access *x, const char *reg)
+Str access_address(const Access *x, CuInt reg)
 {
 	Out *o = out_new();
 	out_puts(o, "ct_p");
 	for (int a = 0; a < x->rank; a++) {
-		Str c = access_coord(x, a, reg);
-		if (!strcmp(c, "0")) continue;
-		out_printf(o, " + %s", x->v->unit[a] ? c : str_fmt("%s * %s", c, x->v->str[a]));
+		CuInt c = access_coord(x, a, reg);
+		if (!cu_is(c, 0)) out_printf(o, " + %s", access_scaled(c.text, x->v, a));
 	}
 	return out_take(o);
 }
@@ -179,9 +179,9 @@ void access_forget_bounds(const Access *x)
 }
 
 /* Does an element of a shifted row not lie in front of it? */
-Str access_after_begin(const Access *x, int a, const char *reg)
+Str access_after_begin(const Access *x, int a, CuInt reg)
 {
-	Str at = x->g->fn->aligned ? str_fmt("ct_c%d + %s", a, access_coord(x, a, reg)) : str_fmt("ct_c%d", a);
+	Str at = x->g->fn->aligned ? str_fmt("ct_c%d + %s", a, access_coord(x, a, reg).text) : str_fmt("ct_c%d", a);
 	return str_fmt("(%s || %s >= 0)", cu_after_first(x->g, reg), at);
 }
 
@@ -193,18 +193,19 @@ bool access_shifts(const Access *x)
 	return x->g->shifted && x->vec > 0 && x->l.out[x->fast] && holds_row(x->g->fn, x->l);
 }
 
-Str access_inside(const Access *x, const char *reg)        /* NULL: always */
+Str access_inside(const Access *x, CuInt reg)        /* NULL: always */
 {
 	Out *o = out_new();
 	int n = 0;
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
-		Str c = access_coord(x, a, reg);
+		Str c = access_coord(x, a, reg).text;
 		bool row = x->forgotten && x->l.out[a], sure = row && x->g->fn->row_sure && holds_row(x->g->fn, x->l);
 		out_puts(o, n++ ? " && " : "");
 		bool shifts = x->g->shifted && x->l.out[a] && holds_row(x->g->fn, x->l);
 		if (sure)
-			out_printf(o, "((%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, x->g->fn->row_sure);
+			out_printf(o, "((%s%s%s < %d) || (", shifts ? reg.text : "", shifts ? " && " : "", reg.text,
+				x->g->fn->row_sure);
 		out_printf(o, "%s < ct_%s%d", c, row ? "last" : "hi", a);
 		if (shifts) out_printf(o, " && %s", access_after_begin(x, a, reg));
 		if (sure) out_puts(o, "))");
@@ -246,9 +247,9 @@ Str access_aligned(const Access *x)
 		if (a == x->fast) {
 			int64_t step = origin_multiple(x, a), off = x->offset[a];
 			if ((step * size) % bytes || (off * size) % bytes)
-				out_printf(o, " | (unsigned long long)%s", cu_times(str_fmt("ct_o%d", a), size));
+				out_printf(o, " | (unsigned long long)%s", cu_times(cu_var(str_fmt("ct_o%d", a)), size).text);
 		} else if ((x->v->multiple[a] * size) % bytes) {
-			out_printf(o, " | %s", cu_times(str_fmt("(unsigned long long)(%s)", x->v->str[a]), size));
+			out_printf(o, " | %s", cu_times(cu_var(str_fmt("(unsigned long long)(%s)", x->v->str[a])), size).text);
 		}
 	}
 	out_printf(o, ") & %d) == 0", bytes - 1);

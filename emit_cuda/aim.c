@@ -11,7 +11,7 @@ static uint32_t offset_of(const Op *load, const int *axis, int a, int k)
 	return place;
 }
 
-static Str offset_text(const Op *load, const int *axis, int a, int bits, Str coordinate)
+static CuInt offset_text(const Op *load, const int *axis, int a, int bits, CuInt coordinate)
 {
 	uint32_t col[LAY_BITS];
 	for (int k = 0; k < bits; k++) col[k] = offset_of(load, axis, a, k);
@@ -23,28 +23,29 @@ static void print_elements(const Access *x, const Op *load, const int *axis)
 	Cu *g = x->g;
 	Elem e = x->v->elem;
 	int f = x->fast, bytes = elem_bytes(e), bits[TILE_RANK];
-	Str off = str_intern("0"), ok = NULL, row = str_fmt("%s + ct_o%d", x->v->base, f);
+	CuInt off = cu_int(0);
+	Str ok = NULL, row = str_fmt("%s + ct_o%d", x->v->base, f);
 	for (int a = 0; a < x->rank; a++) {
 		CuMap m = cu_map(x->l, a);
-		Str c = cu_xor(cu_map_thread(&m), cu_map_reg(&m, x->reg));
+		CuInt c = cu_map_place(&m, x->reg);
 		bits[a] = x->l.out[a];
 		if (a == f) continue;
-		out_printf(g->o, "const int ct_r%d = (int)(%s);\n", a, c);
+		out_printf(g->o, "const int ct_r%d = (int)(%s);\n", a, c.text);
 		row = str_fmt("%s + (ct_o%d + ct_r%d) * %s", row, a, a, x->v->str[a]);
 	}
 	CuMap m = cu_map(x->l, f);
 	out_printf(g->o, "%s *const ct_row = %s;\n", elem_rows[e].cuda, row);
 	out_printf(g->o, "const int ct_r%d = (int)(((%s) - (unsigned int)(%s)%s) & %lld);\n",
-		f, cu_xor(cu_map_thread(&m), cu_map_reg(&m, x->reg)),
+		f, cu_map_place(&m, x->reg).text,
 		cu_quotient("(unsigned long long)ct_row", bytes), str_fmt(" %% %d", LINE / bytes),
 		(long long)type_extent(x->data->type, f) - 1);
 	for (int a = 0; a < x->rank; a++) {
 		Str c = str_fmt("ct_r%d", a), in = NULL;
-		if (bits[a]) off = cu_xor(off, offset_text(load, axis, a, bits[a], c));
+		if (bits[a]) off = cu_xor(off, offset_text(load, axis, a, bits[a], cu_var(c)));
 		if (!x->proved[a]) in = str_fmt(x->low[a] ? "%s < ct_end%d && %s >= ct_begin%d" : "%s < ct_end%d", c, a, c, a);
 		if (in) ok = ok ? str_fmt("%s && %s", ok, in) : in;
 	}
-	Str at = words_offset(ir_int(ir_in(load, 0)->def, AT_SLOT, 0), off, bytes);
+	CuInt at = words_offset(ir_int(ir_in(load, 0)->def, AT_SLOT, 0), off, bytes);
 	cu_line(g, x->op);
 	Str element = words_load_shared(e, at), value = words_pack(g, e, 1, &element);
 	out_printf(g->o, "ct_st_b%d_if(ct_row + ct_r%d, %s, %s);\n", 8 * bytes, f, ok ? ok : "1", value);

@@ -13,7 +13,7 @@
 #include "emit_cuda/cu.h"
 #include "emit_cuda/peel.h"
 
-static Str in_shared(Str at) { return cu_sum(str_intern("ct_smem"), at); }
+static Str in_shared(CuInt at) { return cu_sum(cu_var("ct_smem"), at).text; }
 
 static void init_bar(void *ctx, Op *op)
 {
@@ -29,7 +29,7 @@ static void init_bar(void *ctx, Op *op)
 	}
 	for (int i = 0; i <= exchange_repeats(op); i++)
 		out_printf(g->o, "ct_bar_init(%s, %lld%s, %lld%s);\n",
-			in_shared(str_i64(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op))), (long long)sends, times,
+			in_shared(cu_int(ir_int(op, AT_SLOT, 0) + i * exchange_bytes(op))), (long long)sends, times,
 			(long long)bytes, times);
 }
 
@@ -41,10 +41,10 @@ static void count_times(void *ctx, Op *op)
 }
 
 /* Where its place begins. One that is done again and again has two, for every other time. */
-static Str place_of(const Op *op)
+static CuInt place_of(const Op *op)
 {
-	Str at = str_i64(ir_int(op, AT_SLOT, 0));
-	return exchange_repeats(op) ? cu_sum(at, str_fmt("ct_half%s", at)) : at;
+	CuInt at = cu_int(ir_int(op, AT_SLOT, 0));
+	return exchange_repeats(op) ? cu_sum(at, cu_var(str_fmt("ct_half%s", at.text))) : at;
 }
 
 static void begin_time(Cu *g, const Op *op)
@@ -79,7 +79,7 @@ void cluster_begin(Cu *g)
 	ir_walk(g->fn->body, count_times, g);
 }
 
-static Str slot_at(const Op *op, int k, Str index)
+static CuInt slot_at(const Op *op, int k, CuInt index)
 {
 	const Type *t = op->out[k]->type;
 	int slot = exchange_slot(t->elem);
@@ -88,30 +88,30 @@ static Str slot_at(const Op *op, int k, Str index)
 	return cu_sum(place_of(op), words_offset(EXCHANGE_BAR + exchange_at(op, k), index, slot));
 }
 
-static Str index_text(Lay l, const char *reg)
+static CuInt index_text(Lay l, CuInt reg)
 {
 	CuMap m = cu_map(l, LAY_PACKED);
-	return cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
+	return cu_map_place(&m, reg);
 }
 
-const char *cluster_register(const Cu *g, Lay l) { return cu_register(g, l, lay_hwcoord(l, lay_free(l), HW_REG)); }
+CuInt cluster_register(const Cu *g, Lay l) { return cu_register(g, l, lay_hwcoord(l, lay_free(l), HW_REG)); }
 
 /* One lane for each thread block where all lanes hold copies, else one lane for all of them. */
-static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
+static void print_sends(Cu *g, const Op *op, Lay l, int n, const Elem *e, const CuInt *at, const Str *x)
 {
 	uint32_t spare = lay_free(l);
 	bool lanes = lay_hwcoord(l, spare, HW_LANE) == 31 && !lay_hwcoord(l, spare, HW_WARP);
 	Str copies = lanes ? str_fmt("ct_lane < %s", cu_blocks_started(g->fn)) : cu_copies(l);
 	uint32_t skip = lay_hwcoord(l, spare, HW_REG);
-	bool once = *cluster_register(g, l) == '0';
+	bool once = cu_is(cluster_register(g, l), 0);
 	if (copies) out_printf(g->o, "if (%s) ", copies);
 	cu_open(g);
-	if (!once) (void)!cu_registers(g, l, skip);
+	if (!once) (void)cu_registers(g, l, skip).text;
 	if (!lanes && g->fn->fewer) {
 		out_puts(g->o, "for (unsigned int ct_to = 0; ct_to < ct_ranks; ct_to++) {\n");
 		out_in(g->o);
 	} else if (!lanes) {
-		(void)!cu_loop(g, "ct_to", g->fn->cluster);
+		(void)cu_loop(g, "ct_to", g->fn->cluster).text;
 	}
 	for (int i = 0; i < n; i++)
 		out_printf(g->o, "ct_send_b%d(%s, %s, %s, %s);\n", 8 * exchange_slot(e[i]), in_shared(at[i]),
@@ -150,17 +150,17 @@ static void print_wait(Cu *g, const Op *op)
 	out_printf(g->o, "if (threadIdx.x == 0) ct_bar_again(%s, %lld);\n", in_shared(place_of(op)), (long long)bytes);
 }
 
-void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x)
+void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const CuInt *at, const Str *x)
 {
 	cluster_meet(g);
 	print_sends(g, op, l, n, e, at, x);
 	print_wait(g, op);
 }
 
-Str cluster_received(Elem e, Str at)
+Str cluster_received(Elem e, CuInt at)
 {
 	Str bits = str_fmt("*(const %s *)(ct_smem + %s)", exchange_slot(e) == 8 ? "unsigned long long" : "unsigned int",
-		at);
+		at.text);
 	if (elem_bytes(e) < 4) bits = str_fmt("(%s)%s", words_type(elem_bytes(e)), bits);
 	return words_value(e, bits);
 }
@@ -169,10 +169,10 @@ static void print_receive(Cu *g, const Op *op, int k)
 {
 	const Val *r = op->out[k];
 	bool opened;
-	Str reg = cu_pieces(g, *r->lay, 0, &opened), at = index_text(*r->lay, reg);
+	CuInt reg = cu_pieces(g, *r->lay, 0, &opened), at = index_text(*r->lay, reg);
 	Str x = cluster_received(r->type->elem, slot_at(op, k, at));
-	if (g->fn->fewer) x = str_fmt("(%s) < ct_warps ? %s : %s", at, x, cu_of_no_warp(g, ir_in(op, k)));
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), x);
+	if (g->fn->fewer) x = str_fmt("(%s) < ct_warps ? %s : %s", at.text, x, cu_of_no_warp(g, ir_in(op, k)));
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg.text), x);
 	if (opened) cu_end(g);
 }
 
@@ -182,13 +182,14 @@ static int print_alike(Cu *g, const Op *op, int k)
 	enum { MOST = 8 };
 	Lay l = *ir_in(op, k)->lay;
 	Elem e[MOST];
-	Str at[MOST], x[MOST];
+	CuInt at[MOST];
+	Str x[MOST];
 	int n = 0;
 	for (; n < MOST && k + n < op->nin && lay_eq(*ir_in(op, k + n)->lay, l); n++) {
 		const Val *v = ir_in(op, k + n);
 		e[n] = v->type->elem;
 		at[n] = slot_at(op, k + n, index_text(l, cluster_register(g, l)));
-		x[n] = cu_at(g, v, cluster_register(g, l));
+		x[n] = cu_at(g, v, cluster_register(g, l).text);
 	}
 	print_sends(g, op, l, n, e, at, x);
 	return k + n;
@@ -210,5 +211,5 @@ void cluster_exchange(Cu *g, const Op *op)
 Str cluster_scalar(Cu *g, const Op *op)
 {
 	print_wait(g, op);
-	return cluster_received(op->out[0]->type->elem, slot_at(op, 0, "0"));
+	return cluster_received(op->out[0]->type->elem, slot_at(op, 0, cu_int(0)));
 }

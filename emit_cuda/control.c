@@ -37,7 +37,12 @@ static void assign(Cu *g, const Val *to, Str from_each, const Val *from)
 
 static bool same_storage(Cu *g, const Val *a, const Val *b)
 {
-	return cu_val(g, a)->name == cu_val(g, b)->name && !cu_val(g, b)->splat;
+	return cu_val(g, a)->name == cu_val(g, b)->name;
+}
+
+static bool is_array(Cu *g, const Val *v)
+{
+	return v->type->kind != TY_CURSOR && !cu_val(g, v)->splat && regs_of(v) > 1;
 }
 
 /* All at once: what is overwritten before it is read goes through a copy. */
@@ -49,15 +54,17 @@ static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 		if (from->type->kind == TY_TOKEN) continue;
 		for (int k = 0; k < i; k++) {
 			if (!same_storage(g, to[k], from) || same_storage(g, to[k], ir_in(op, first + k))) continue;
-			int regs = regs_of(from);
 			copy[i] = cu_fresh(g, "copy");
-			if (from->type->kind == TY_CURSOR) {
-				out_printf(g->o, "const ct_place %s = %s;\n", copy[i], cu_scalar(g, from));
-				break;
+			if (is_array(g, from)) {
+				out_printf(g->o, "%s %s[%d];\n", cu_held(from), copy[i], regs_of(from));
+				cu_each(g, "ct_r", regs_of(from));
+				out_printf(g->o, "%s[ct_r] = %s;\n", copy[i], cu_at(g, from, "ct_r"));
+			} else {
+				Elem e = from->type->elem;
+				Str type = from->type->kind == TY_CURSOR ? "const ct_place " : elem_is_ptr(e) ? cu_const(e)
+					: str_fmt("const %s ", cu_held(from));
+				out_printf(g->o, "%s%s = %s;\n", type, copy[i], cu_val(g, from)->name);
 			}
-			out_printf(g->o, regs > 1 ? "%s %s[%d];\n" : "%s %s;\n", cu_held(from), copy[i], regs);
-			if (regs > 1) cu_each(g, "ct_r", regs);
-			out_printf(g->o, regs > 1 ? "%s[ct_r] = %s;\n" : "%s = %s;\n", copy[i], cu_at(g, from, "ct_r"));
 			break;
 		}
 	}
@@ -72,8 +79,8 @@ static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 		} else {
 			if (loop == regs) out_puts(g->o, ", ");
 			else cu_each(g, "ct_r", regs);
-			out_printf(g->o, "%s = %s", cu_at(g, to[i], "ct_r"), copy[i] ? str_fmt("%s[ct_r]", copy[i])
-				: cu_at(g, from, "ct_r"));
+			out_printf(g->o, "%s = %s", cu_at(g, to[i], "ct_r"), !copy[i] ? cu_at(g, from, "ct_r")
+				: is_array(g, from) ? str_fmt("%s[ct_r]", copy[i]) : copy[i]);
 		}
 		loop = regs;
 	}
@@ -319,9 +326,10 @@ static void print_literal(Cu *g, const Op *op)         /* of run-time scalars */
 	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s%s", i ? ", " : "", cu_scalar(g, ir_in(op, i)));
 	out_puts(g->o, " };\n");
 	cu_declare(g, r);
-	Str reg = cu_loop(g, "ct_r", regs_of(r));
+	CuInt reg = cu_loop(g, "ct_r", regs_of(r));
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s[%s];\n", cu_at(g, r, reg), table, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
+	out_printf(g->o, "%s = %s[%s];\n", cu_at(g, r, reg.text), table,
+		cu_map_place(&m, reg).text);
 	cu_end(g);
 }
 

@@ -4,9 +4,7 @@
 #include "emit_cuda/peel.h"
 #include "ir/ir_frag.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -182,11 +180,11 @@ Str cu_launch(Cu *g, const Sym *s)
 }
 
 /* ---- loops ---- */
-Str cu_loop(Cu *g, const char *var, int64_t n)
+CuInt cu_loop(Cu *g, const char *var, int64_t n)
 {
 	if (n > 1) cu_each(g, var, n);
 	cu_open(g);
-	return str_intern(n > 1 ? var : "0");
+	return n > 1 ? cu_var(var) : cu_int(0);
 }
 
 /* After a condition on the same line a directive is none. */
@@ -248,43 +246,34 @@ void cu_sync(Cu *g)
 }
 
 /* ---- linear maps ---- */
-/* A name, a call, a number, brackets? */
-static bool is_operand(const char *p)
-{
-	while (isalnum((unsigned char)*p) || *p == '_' || *p == '.') p++;
-	for (int depth = 0; *p; p++) {
-		if (*p == '(' || *p == '[') depth++;
-		else if (*p == ')' || *p == ']') depth--;
-		else if (!depth) return false;
-	}
-	return true;
-}
+CuInt cu_int(int64_t n) { return (CuInt){ str_i64(n), n, INT_LITERAL }; }
 
-Str cu_operand(Str var) { return is_operand(var) ? var : str_fmt("(%s)", var); }
+CuInt cu_var(Str text) { return (CuInt){ str_intern(text), 0, INT_OPERAND }; }
 
-static bool is_number(const char *s, long *v)
+CuInt cu_compound(Str text) { return (CuInt){ text, 0, INT_COMPOUND }; }
+
+bool cu_is(CuInt a, int64_t n) { return a.kind == INT_LITERAL && a.value == n; }
+
+Str cu_operand(CuInt a)
 {
-	char *end;
-	if ((*s < '0' || *s > '9') && *s != '-') return false;
-	*v = strtol(s, &end, 10);
-	return *end == 0;
+	bool bare = a.kind == INT_OPERAND || (a.kind == INT_LITERAL && a.value >= 0);
+	return bare ? a.text : str_fmt("(%s)", a.text);
 }
 
 /* All bits that move by the same distance move together; by_lanes: not by so many, but by the lanes of a row. */
-static Str linear(const char *var, int nbits, const uint32_t *col, int by_lanes)
+static CuInt linear(CuInt x, int nbits, const uint32_t *col, int by_lanes)
 {
 	uint32_t moved[63] = { 0 }, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;  /* which bits move by d - 31 */
 	int n = 0, most = -32, least = 32;
-	long k;
-	if (is_number(var, &k)) {
+	if (x.kind == INT_LITERAL) {
 		uint32_t r = 0, far = 0;
 		for (int i = 0; i < nbits; i++) {
-			if (!(k >> i & 1)) continue;
+			if (!(x.value >> i & 1)) continue;
 			if (by_lanes && col[i] == (uint32_t)1 << (i + by_lanes)) far ^= (uint32_t)1 << i;
 			else r ^= col[i];
 		}
-		if (far && !r) return str_fmt("(%u * ct_lanes)", (unsigned)far);
-		return far ? str_fmt("(%u ^ %u * ct_lanes)", (unsigned)r, (unsigned)far) : str_fmt("%u", (unsigned)r);
+		if (far && !r) return cu_var(str_fmt("(%u * ct_lanes)", (unsigned)far));
+		return far ? cu_var(str_fmt("(%u ^ %u * ct_lanes)", (unsigned)r, (unsigned)far)) : cu_int(r);
 	}
 	for (int i = 0; i < nbits; i++)
 		for (uint32_t c = col[i], to = 0; c; c >>= 1, to++) {
@@ -295,10 +284,10 @@ static Str linear(const char *var, int nbits, const uint32_t *col, int by_lanes)
 			if (d < least) least = d;
 		}
 	for (int d = most; d >= least; d--) n += moved[31 + d] != 0;
-	if (!n) return str_intern("0");
-	if (n == 1 && most == 0 && moved[31] == all) return str_intern(cu_operand(var));
+	if (!n) return cu_int(0);
+	Str var = cu_operand(x);
+	if (n == 1 && most == 0 && moved[31] == all) return cu_var(var);
 	Out *o = out_new();
-	var = cu_operand(var);
 	if (n > 1) out_puts(o, "(");
 	for (int d = most; d >= least; d--) {
 		uint32_t mask = moved[31 + d];
@@ -311,45 +300,44 @@ static Str linear(const char *var, int nbits, const uint32_t *col, int by_lanes)
 		if (d < 0) out_printf(o, " >> %d)", -d);
 	}
 	if (n > 1) out_puts(o, ")");
-	return out_take(o);
+	return cu_var(out_take(o));
 }
 
-Str cu_linear(const char *var, int nbits, const uint32_t *col) { return linear(var, nbits, col, 0); }
+CuInt cu_linear(CuInt var, int nbits, const uint32_t *col) { return linear(var, nbits, col, 0); }
 
-Str cu_xor(Str a, Str b)
+static bool are_literals(CuInt a, CuInt b) { return a.kind == INT_LITERAL && b.kind == INT_LITERAL; }
+
+CuInt cu_xor(CuInt a, CuInt b)
 {
-	long x, y;
-	if (is_number(a, &x) && is_number(b, &y)) return str_fmt("%ld", x ^ y);
-	if (!strcmp(a, "0")) return b;
-	if (!strcmp(b, "0")) return a;
-	return str_fmt("(%s ^ %s)", a, b);
+	if (are_literals(a, b)) return cu_int(a.value ^ b.value);
+	if (cu_is(a, 0)) return b;
+	if (cu_is(b, 0)) return a;
+	return cu_var(str_fmt("(%s ^ %s)", a.text, b.text));
 }
 
-Str cu_sum(Str a, Str b)
+CuInt cu_sum(CuInt a, CuInt b)
 {
-	long x, y;
-	if (is_number(a, &x) && is_number(b, &y)) return str_i64(x + y);
-	if (!strcmp(a, "0")) return b;
-	return strcmp(b, "0") ? str_fmt("%s + %s", a, b) : a;
+	if (are_literals(a, b)) return cu_int(a.value + b.value);
+	if (cu_is(a, 0)) return b;
+	return cu_is(b, 0) ? a : cu_compound(str_fmt("%s + %s", a.text, b.text));
 }
 
-Str cu_times(Str a, int64_t n)
+CuInt cu_times(CuInt a, int64_t n)
 {
-	long x;
-	if (is_number(a, &x)) return str_i64(x * n);
-	return n == 1 ? cu_operand(a) : str_fmt("%s * %lld", cu_operand(a), (long long)n);
+	if (a.kind == INT_LITERAL || n == 0) return cu_int(a.value * n);
+	return n == 1 ? cu_var(cu_operand(a)) : cu_compound(str_fmt("%s * %lld", cu_operand(a), (long long)n));
 }
 
 Str cu_quotient(Str a, int64_t n) { return n == 1 ? a : str_fmt("%s / %lld", a, (long long)n); }
 
 Str cu_shifted(Str a, int bits) { return bits ? str_fmt("%s >> %d", a, bits) : a; }
 
-Str cu_after_first(const Cu *g, const char *reg)
+Str cu_after_first(const Cu *g, CuInt reg)
 {
-	return g->fn->aligned ? cu_shifted(str_intern(reg), log2_of(rows_shift_unit(g->fn, 1))) : str_intern(reg);
+	return g->fn->aligned ? cu_shifted(reg.text, log2_of(rows_shift_unit(g->fn, 1))) : reg.text;
 }
 
-Str cu_deposit(const char *var, uint32_t mask)
+CuInt cu_deposit(CuInt var, uint32_t mask)
 {
 	uint32_t col[LAY_BITS];
 	int n = 0;
@@ -373,13 +361,15 @@ CuMap cu_map_row(const Cu *g, Lay l, int axis)
 	return m;
 }
 
-Str cu_map_thread(const CuMap *m)
+CuInt cu_map_thread(const CuMap *m)
 {
-	return cu_xor(cu_linear("ct_lane", m->nlane, m->col + m->nreg),
-		cu_linear("ct_warp", m->nwarp, m->col + m->nreg + m->nlane));
+	return cu_xor(cu_linear(cu_var("ct_lane"), m->nlane, m->col + m->nreg),
+		cu_linear(cu_var("ct_warp"), m->nwarp, m->col + m->nreg + m->nlane));
 }
 
-Str cu_map_reg(const CuMap *m, const char *reg) { return linear(reg, m->nreg, m->col, m->by_lanes); }
+CuInt cu_map_reg(const CuMap *m, CuInt reg) { return linear(reg, m->nreg, m->col, m->by_lanes); }
+
+CuInt cu_map_place(const CuMap *m, CuInt reg) { return cu_xor(cu_map_thread(m), cu_map_reg(m, reg)); }
 
 static Str first_of(uint32_t lane, uint32_t warp)
 {
@@ -438,26 +428,26 @@ static Choice thread_choice(const CuMap *m)
 	return c;
 }
 
-static Str parity(const char *var, uint32_t mask)
+static CuInt parity(const char *var, uint32_t mask)
 {
 	int bit = 0;
 	while (!(mask >> bit & 1)) bit++;
-	if (mask == (uint32_t)1 << bit) return str_fmt("(%s & 1)", cu_shifted(var, bit));
-	return str_fmt("(__popc(%s & %u) & 1)", var, (unsigned)mask);
+	if (mask == (uint32_t)1 << bit) return cu_var(str_fmt("(%s & 1)", cu_shifted(var, bit)));
+	return cu_var(str_fmt("(__popc(%s & %u) & 1)", var, (unsigned)mask));
 }
 
-static Str pick(const Choice *c, int k, Str reg, Str (*candidate)(void *ctx, Str reg), void *ctx)
+static Str pick(const Choice *c, int k, CuInt reg, Str (*candidate)(void *ctx, Str reg), void *ctx)
 {
-	if (k == 0) return candidate(ctx, reg);
+	if (k == 0) return candidate(ctx, reg.text);
 	k--;
-	Str yes = pick(c, k, cu_xor(reg, str_fmt("%u", (unsigned)c->basis[k])), candidate, ctx);
+	Str yes = pick(c, k, cu_xor(reg, cu_int(c->basis[k])), candidate, ctx);
 	Str no = pick(c, k, reg, candidate, ctx);
-	Str when = c->lane[k] && c->warp[k] ? cu_xor(parity("ct_lane", c->lane[k]), parity("ct_warp", c->warp[k]))
+	CuInt when = c->lane[k] && c->warp[k] ? cu_xor(parity("ct_lane", c->lane[k]), parity("ct_warp", c->warp[k]))
 		: c->lane[k] ? parity("ct_lane", c->lane[k]) : parity("ct_warp", c->warp[k]);
-	return str_fmt("(%s ? %s : %s)", when, yes, no);
+	return str_fmt("(%s ? %s : %s)", when.text, yes, no);
 }
 
-Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *ctx)
+Str cu_pick(Lay c, CuInt reg, Str (*candidate)(void *ctx, Str reg), void *ctx)
 {
 	CuMap m = cu_map(c, LAY_HWAXIS(HW_REG));
 	Choice choice = thread_choice(&m);
@@ -472,7 +462,7 @@ static Str at_register(void *ctx, Str reg)
 	return cu_at(a->g, a->v, reg);
 }
 
-Str cu_pulled(Cu *g, const Val *v, Lay c, const char *reg)
+Str cu_pulled(Cu *g, const Val *v, Lay c, CuInt reg)
 {
 	At a = { g, v };
 	return cu_pick(c, reg, at_register, &a);

@@ -33,6 +33,7 @@ typedef struct CuView {         /* texts of 64-bit integers, without side effect
 typedef struct CuVal {
 	Str name;
 	bool splat;             /* every register holds `name` */
+	bool scalar;            /* and that is a scalar */
 	CuView *view;
 	struct CuShared *shared;        /* group.h: what buffer an address points into */
 	struct CuShifted *shifted;      /* slab.c: loaded, and shifted where it is stored */
@@ -57,6 +58,14 @@ typedef struct CuPrinters {     /* of operations: control.c has them */
 	void (*op)(struct Cu *g, Op *op);
 	void (*ops)(struct Cu *g, Op *op, const Op *end);
 } CuPrinters;
+
+/* An integer of emitted text, such as the number of a register or an offset: what the texts around it have to know of
+ * it, so that none looks at its characters. */
+typedef struct CuInt {
+	Str text;
+	int64_t value;          /* of a literal */
+	enum { INT_LITERAL, INT_OPERAND, INT_COMPOUND } kind;   /* compound: an operand only within parentheses */
+} CuInt;
 
 typedef struct Cu {
 	Out *o;
@@ -87,6 +96,12 @@ typedef struct Cu {
 	int64_t rotated;         /* rows of so many elements are rotated by ct_phase; 0: none (lower/rotate.c) */
 } Cu;
 
+CuInt cu_int(int64_t n);
+CuInt cu_var(Str text);                                 /* a name, a call or what stands in parentheses */
+CuInt cu_compound(Str text);                            /* any other expression */
+bool cu_is(CuInt a, int64_t n);                         /* a literal of this value */
+Str cu_operand(CuInt a);                                /* in parentheses where it needs them as an operand */
+
 Str cu_launch(Cu *g, const Sym *s);                     /* an integer known at launch */
 
 /* cu.c: names, types, layouts as text */
@@ -111,7 +126,7 @@ void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8]
 Str cu_declare_before(Cu *g, const Val *v, bool one_line);
 bool cu_unrolled(int regs);
 /* for (int var = 0; var < n; var++) { -- a block where n is 1. What stands for the number: var, or "0". */
-Str __attribute__((warn_unused_result)) cu_loop(Cu *g, const char *var, int64_t n);
+CuInt __attribute__((warn_unused_result)) cu_loop(Cu *g, const char *var, int64_t n);
 void cu_end(Cu *g);
 void cu_open(Cu *g);                                    /* "{", up to cu_end */
 /* The head of a loop, without its body: a statement, or cu_open. cu_each: as cu_loop prints it, n > 1. */
@@ -127,48 +142,48 @@ bool cu_leaves_out(const Cu *g, Lay l);
 void cu_reached(Cu *g, const char *var, int from, int each);
 /* The same over the registers of l but those of bits `skip`; what stands for the register, and in the loop for how many
  * came before this one. */
-Str __attribute__((warn_unused_result)) cu_registers(Cu *g, Lay l, uint32_t skip);
-const char *cu_register(const Cu *g, Lay l, uint32_t skip);
-const char *cu_iteration(const Cu *g, Lay l, uint32_t skip);
+CuInt __attribute__((warn_unused_result)) cu_registers(Cu *g, Lay l, uint32_t skip);
+CuInt cu_register(const Cu *g, Lay l, uint32_t skip);
+CuInt cu_iteration(const Cu *g, Lay l, uint32_t skip);
 /* The same for one statement, or cu_open, which follows where no block is *opened: the register's text. */
-Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);
+CuInt cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);
 bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip);        /* a block is opened */
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
 Str cu_first_lane(const Cu *g);     /* in its warp, of a tile block that shares the warp with others (Fn.lanes) */
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
 /* XOR over the set bits of var of col[bit]; "0" if all are 0. */
-Str cu_linear(const char *var, int nbits, const uint32_t *col);
-Str cu_operand(Str a);              /* in brackets, unless it is a name, a call, a number or in brackets already */
-Str cu_xor(Str a, Str b);
+CuInt cu_linear(CuInt var, int nbits, const uint32_t *col);
+CuInt cu_xor(CuInt a, CuInt b);
 /* A sum and a product without what adds or multiplies nothing; brackets around a factor where it needs them. */
-Str cu_sum(Str a, Str b);
-Str cu_times(Str a, int64_t n);
+CuInt cu_sum(CuInt a, CuInt b);
+CuInt cu_times(CuInt a, int64_t n);
 /* a / n and a >> bits, of an operand; itself where that changes nothing */
 Str cu_quotient(Str a, int64_t n);
 /* Of a shifted row: that register `reg` comes after those that may hold elements before the row */
-Str cu_after_first(const Cu *g, const char *reg);
+Str cu_after_first(const Cu *g, CuInt reg);
 Str cu_shifted(Str a, int bits);
-Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
+CuInt cu_deposit(CuInt var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
 /* places -> some number; by_lanes: registers beyond a vector count what lies ct_lanes further on; log2 of the most */
 typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp, by_lanes; } CuMap;
 enum { LAY_PACKED = -1 };                               /* in place of an axis: the linear index of all coordinates */
 CuMap cu_map(Lay l, int axis);                          /* the coordinate along an axis */
 CuMap cu_map_row(const Cu *g, Lay l, int axis);         /* the same of what may be a row whose lanes a call chooses */
-Str cu_map_thread(const CuMap *m);                      /* the part of lane and warp */
-Str cu_map_reg(const CuMap *m, const char *reg);
+CuInt cu_map_thread(const CuMap *m);                      /* the part of lane and warp */
+CuInt cu_map_reg(const CuMap *m, CuInt reg);
+CuInt cu_map_place(const CuMap *m, CuInt reg);          /* both parts */
 Str cu_copies(Lay l);  /* condition: this thread is the first of those with copies; NULL: all are */
 Str cu_copies_of_block(const Cu *g, Lay l);              /* the same where each block of a cluster keeps its own copy */
 Str cu_writers(const Cu *g, Lay l);                     /* the same for what the tile block writes to memory */
 /* Value of a tile at place c(reg, lane, warp) of its own thread (lay_pull): several
  * registers may come into question. */
-Str cu_pulled(Cu *g, const Val *v, Lay c, const char *reg);
-Str cu_pick(Lay c, const char *reg, Str (*candidate)(void *ctx, Str reg), void *ctx);
+Str cu_pulled(Cu *g, const Val *v, Lay c, CuInt reg);
+Str cu_pick(Lay c, CuInt reg, Str (*candidate)(void *ctx, Str reg), void *ctx);
 
 /* elem.c: operations that work register by register */
 void elem_begin(Cu *g);                                 /* which of them share a loop */
 /* prints a loop of ops before `limit`; returns the op after its last */
 Op *elem_group(Cu *g, Op *first, const Op *limit);
-void elem_print_late(Cu *g, Str reg);                   /* the chunk that begins there */
+void elem_print_late(Cu *g, CuInt reg);                   /* the chunk that begins there */
 void elem_scalar(Cu *g, const Op *op);
 bool elem_is_name(Cu *g, const Op *op);                   /* Has its result no text of its own where it is computed? */
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
@@ -188,14 +203,14 @@ bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);
 Str words_unpack_run(const Val *v, int vec, const char *word, Str first);       /* that call */
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
 /* byte offset of element `index` of what begins at `slot` of shared memory */
-Str words_offset(int64_t slot, Str index, int bytes);
-Str words_shared(Str at);                               /* a pointer to byte `at` of shared memory */
-Str words_load_shared(Elem e, Str at);                  /* one element at byte offset `at` */
+CuInt words_offset(int64_t slot, CuInt index, int bytes);
+Str words_shared(CuInt at);                               /* a pointer to byte `at` of shared memory */
+Str words_load_shared(Elem e, CuInt at);                  /* one element at byte offset `at` */
 /* The same where the element is read only in one iteration of a loop over vectors: volatile, because ptxas 13.0
  * merges the loads of one address in different iterations, under different predicates, into one register that later
  * iterations overwrite. */
-Str words_load_piece(Elem e, Str at);
-void words_store_shared(Cu *g, Elem e, Str at, Str x);
+Str words_load_piece(Elem e, CuInt at);
+void words_store_shared(Cu *g, Elem e, CuInt at, Str x);
 void words_opaque(Cu *g, const Op *op);                  /* word by word, and nvcc forgets what it unpacked before */
 Str words_pad(Cu *g, Elem e, Str pad);                  /* the bits of one element */
 Str words_bits(Elem e, Str x);
@@ -235,9 +250,9 @@ void cluster_exchange(Cu *g, const Op *op);
  * others. */
 void cluster_meet(Cu *g);  /* once: all mbarriers of the cluster are made, and all threads see that */
 void cluster_before(Cu *g, const Op *loop);     /* what an exchange in it has to find done, once */
-const char *cluster_register(const Cu *g, Lay l);
-void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const Str *at, const Str *x);
-Str cluster_received(Elem e, Str at);
+CuInt cluster_register(const Cu *g, Lay l);
+void cluster_send(Cu *g, const Op *op, Lay l, int n, const Elem *e, const CuInt *at, const Str *x);
+Str cluster_received(Elem e, CuInt at);
 Str cluster_scalar(Cu *g, const Op *op);                  /* of one that op_broadcasts: waits */
 
 /* slide.c */
@@ -259,7 +274,7 @@ void move_cat(Cu *g, const Op *op);                     /* cat, join, split */
 /* reduce.c, scan.c, mma.c, sort.c */
 void reduce_step(Cu *g, const Op *op);
 void reduce_begin(Cu *g, const Op *op);  /* declares its result, which a loop over registers makes one by one */
-void reduce_register(Cu *g, const Op *op, const char *reg);     /* one more of them, in their order */
+void reduce_register(Cu *g, const Op *op, CuInt reg);     /* one more of them, in their order */
 /* Statements that make a[i] the combination of a[i] and b[i], in the order `first`,
  * `second`; a holds names of variables. */
 void reduce_combine(Cu *g, const Op *op, int kind, int n, const Str *a, const Str *b, const Str *first,

@@ -35,12 +35,12 @@ static void print_tile(Cu *g, const Op *op, const Val *v)
 	out_printf(g->o, "#pragma unroll 1\nfor (unsigned int ct_k = 0; ct_k < %lldu; ct_k++) {\n", (long long)count);
 	out_in(g->o);
 	cu_sync(g);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	Str reg = cu_loop(g, "ct_b", regs_of(v));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, reg)));
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off).text);
+	CuInt reg = cu_loop(g, "ct_b", regs_of(v));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_var("ct_t"), cu_map_reg(&off, reg)).text);
 	out_printf(g->o, "if (%s%sct_f / %lldu == ct_k) ", copies ? copies : "", copies ? " && " : "", (long long)elems);
-	words_store_shared(g, t->elem, words_offset(slot, str_fmt("ct_f %% %lldu", (long long)elems),
-		elem_bytes(t->elem)), cu_at(g, v, reg));
+	words_store_shared(g, t->elem, words_offset(slot, cu_compound(str_fmt("ct_f %% %lldu", (long long)elems)),
+		elem_bytes(t->elem)), cu_at(g, v, reg.text));
 	cu_end(g);
 	cu_sync(g);
 	out_puts(g->o, only_one);
@@ -51,7 +51,7 @@ static void print_tile(Cu *g, const Op *op, const Val *v)
 	out_puts(g->o, "if (ct_e) printf(\", \");\n");
 	for (int a = 0, bits = type_log2_size(t); a < t->rank; bits -= t->log2[a], a++)
 		out_printf(g->o, "if ((ct_e & %lldu) == 0) printf(\"[\");\n", (1ll << bits) - 1);
-	print_number(g, t->elem, words_load_shared(t->elem, words_offset(slot, str_intern("ct_i"), elem_bytes(t->elem))));
+	print_number(g, t->elem, words_load_shared(t->elem, words_offset(slot, cu_var("ct_i"), elem_bytes(t->elem))));
 	for (int a = 0, bits = type_log2_size(t); a < t->rank; bits -= t->log2[a], a++)
 		out_printf(g->o, "if ((~ct_e & %lldu) == 0) printf(\"]\");\n", (1ll << bits) - 1);
 	cu_end(g);
@@ -118,8 +118,8 @@ void debug_check(Cu *g, const Op *op)
 	const IrAttr *text = ir_attr(op, AT_TEXT), *source = ir_attr(op, AT_SOURCE);
 	const char *what = text && *text->u.s ? text->u.s : source ? source->u.s : "check";
 	Str message = c_string(str_fmt("%s: %s failed: %s", cu_where(op->span), op_rows[op->code].name, what));
-	Str reg = type_is_tile(c->type) ? cu_loop(g, "ct_r", regs_of(c)) : str_intern("0");
+	CuInt reg = type_is_tile(c->type) ? cu_loop(g, "ct_r", regs_of(c)) : cu_int(0);
 	cu_line(g, op);
-	out_printf(g->o, "if (!%s) ct_trap(%s);\n", cu_at(g, c, reg), message);
+	out_printf(g->o, "if (!%s) ct_trap(%s);\n", cu_at(g, c, reg.text), message);
 	if (type_is_tile(c->type)) cu_end(g);
 }

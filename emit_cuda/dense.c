@@ -39,7 +39,7 @@ static Run run_of(Cu *g, const Op *op)
 static bool asks(const Op *op) { return op->code == OP_LOAD && ir_int(op, AT_DENSE, 0); }
 static bool writes(const Op *op) { return op_has(op, OPF_WRITE); }
 
-static Str slot_of(const Op *op) { return cu_sum(str_intern("ct_rows"), str_i64(ir_int(op, AT_SLOT, 0))); }
+static Str slot_of(const Op *op) { return cu_sum(cu_var("ct_rows"), cu_int(ir_int(op, AT_SLOT, 0))).text; }
 
 /* Rows first: what comes by single elements is waited for. */
 static void ask_for(Cu *g, const Op *first, bool rows)
@@ -67,23 +67,24 @@ static bool asks_first(const Op *op)
 static CuMap print_place(Cu *g, const Op *op, const Val *data, const Run *r)
 {
 	CuMap m = cu_map(*data->lay, data->type->rank - 1);
-	out_printf(g->o, "const int ct_c = (int)%s;\n", cu_map_thread(&m));
-	Str at = cu_times(str_intern("ct_c"), r->size);
+	out_printf(g->o, "const int ct_c = (int)%s;\n", cu_map_thread(&m).text);
+	Str at = cu_times(cu_var("ct_c"), r->size).text;
 	if (r->rows)
 		at = str_fmt("((unsigned long long)(%s) & %d) + %s", r->from, PIECE - 1,
-			cu_times(str_fmt("ct_row * (int)%s + ct_c", r->row), r->size));
+			cu_times(cu_compound(str_fmt("ct_row * (int)%s + ct_c", r->row)), r->size).text);
 	out_printf(g->o, "%sunsigned char *const ct_p = %s + %s;\n", op->code == OP_LOAD ? "const " : "", slot_of(op), at);
 	out_printf(g->o, "int ct_last = (int)%s - ct_c;\nasm volatile(\"\" : \"+r\"(ct_last));\n", r->row);
 	return m;
 }
 
 /* The condition that the element of a register is inside. */
-static Str inside_text(const Cu *g, const Val *data, const CuMap *m, Str reg)
+static Str inside_text(const Cu *g, const Val *data, const CuMap *m, CuInt reg)
 {
 	const Fn *fn = g->fn;
-	Str c = cu_map_reg(m, reg);
+	Str c = cu_map_reg(m, reg).text;
 	bool sure = fn->row_sure && holds_row(fn, *data->lay);
-	return sure ? str_fmt("(%s < %d || (int)%s < ct_last)", reg, fn->row_sure, c) : str_fmt("(int)%s < ct_last", c);
+	Str below = str_fmt("(int)%s < ct_last", c);
+	return sure ? str_fmt("(%s < %d || %s)", cu_operand(reg), fn->row_sure, below) : below;
 }
 
 /* Elements that a thread takes at once: of what all rows meet, neighbours. */
@@ -101,17 +102,17 @@ static void print_taken(Cu *g, const Val *v, const CuMap *m, int n, const Run *r
 	Elem e = v->type->elem;
 	Str reg[PIECE];
 	const char *type = words_type(n * r->size);
-	Str b = cu_loop(g, "ct_i", regs_of(v) / n);
+	CuInt b = cu_loop(g, "ct_i", regs_of(v) / n);
 	if (n > 1 && regs_of(v) > n) {
-		out_printf(g->o, "const int ct_b = %s;\n", cu_times(b, n));
-		b = str_intern("ct_b");
+		out_printf(g->o, "const int ct_b = %s;\n", cu_times(b, n).text);
+		b = cu_var("ct_b");
 	}
-	for (int i = 0; i < n; i++) reg[i] = cu_at(g, v, cu_sum(b, str_i64(i)));
-	out_printf(g->o, "const %s ct_w = *(const %s *)(ct_p + %s * %d);\n", type, type, cu_map_reg(m, b), r->size);
+	for (int i = 0; i < n; i++) reg[i] = cu_at(g, v, cu_sum(b, cu_int(i)).text);
+	out_printf(g->o, "const %s ct_w = *(const %s *)(ct_p + %s * %d);\n", type, type, cu_map_reg(m, b).text, r->size);
 	words_unpack(g, e, n, "ct_w", reg);
 	for (int i = 0; i < n; i++)
 		out_printf(g->o, "%s = %s ? %s : ct_pad;\n", reg[i],
-			inside_text(g, v, m, cu_operand(cu_sum(b, str_i64(i)))), reg[i]);
+			inside_text(g, v, m, cu_sum(b, cu_int(i))), reg[i]);
 	cu_end(g);
 }
 
@@ -149,10 +150,11 @@ bool dense_store(Cu *g, const Op *op)
 	Run run = run_of(g, op);
 	out_puts(g->o, "__syncwarp();\n");
 	CuMap m = print_place(g, op, x, &run);
-	Str b = cu_registers(g, *x->lay, 0), reg = cu_at(g, x, b), word = words_pack(g, e, 1, &reg);
+	CuInt b = cu_registers(g, *x->lay, 0);
+	Str reg = cu_at(g, x, b.text), word = words_pack(g, e, 1, &reg);
 	cu_line(g, op);
 	out_printf(g->o, "if (%s) *(%s *)(ct_p + %s * %d) = %s;\n", inside_text(g, x, &m, b),
-		words_type(run.size), cu_map_reg(&m, b), run.size, word);
+		words_type(run.size), cu_map_reg(&m, b).text, run.size, word);
 	cu_end(g);
 	out_puts(g->o, "__syncwarp();\n");
 	cu_line(g, op);

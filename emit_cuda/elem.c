@@ -36,7 +36,7 @@ static bool says_numbers(Cu *g, const Op *op)
 	if (op->nin != 2 || g->rotated || !op_has(op, OPF_ELEMWISE)) return false;
 	const Val *x = ir_in(op, 0), *y = ir_in(op, 1);
 	if (!x->def || x->def->code != OP_IOTA || x->type->elem != EL_I32 || regs_of(op->out[0]) == 1
-		|| !cu_val(g, y)->splat)
+		|| !cu_val(g, y)->scalar)
 		return false;
 	bool peels = peel_row(g->fn, *x->lay);
 	if (!peels && !lay_adds(*x->lay, LAY_PACKED)) return false;
@@ -68,6 +68,15 @@ static void find_rotated(void *found, Op *op)
 		&& ir_int(op, AT_NUMBER, 0);
 }
 
+/* A variable of a loop that would have the value of one register in each iteration is that register's name instead. Not
+ * so an array: ptxas then chose other orders, and layer norm took 79 registers, not 58. */
+static void find_splat(void *ctx, Op *op)
+{
+	Cu *g = ctx;
+	if (op->code == OP_BROADCAST && cu_val(g, op->out[0])->inside && regs_of(ir_in(op, 0)) == 1)
+		cu_val(g, op->out[0])->splat = true;
+}
+
 void elem_begin(Cu *g)
 {
 	g->user = NEW_ARRAY(A_TMP, const Op *, g->nval);
@@ -75,9 +84,10 @@ void elem_begin(Cu *g)
 	Loops l = loops_of(g->fn, A_TMP);
 	for (int i = 0; i < g->nval; i++) {
 		g->val[i].group = l.loop[i];
-		g->val[i].splat = l.splat[i];
+		g->val[i].splat = g->val[i].scalar = l.splat[i];
 		g->val[i].inside = l.inside[i];
 	}
+	ir_walk(g->fn->body, find_splat, g);
 	bool rotated = false;
 	ir_walk(g->fn->body, find_rotated, &rotated);
 	if (rotated) return;
@@ -114,14 +124,14 @@ static const Op *only_user(const Cu *g, const Op *op, Str text)
 }
 
 /* ---- printing ---- */
-static Str iota_text(const Cu *g, const Op *op, const char *reg)
+static Str iota_text(const Cu *g, const Op *op, CuInt reg)
 {
 	const Lay *l = op->out[0]->lay;
 	CuMap m = cu_map_row(g, *l, LAY_PACKED);
 	if (peel_row(g->fn, *l)) return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), peel_iota(g, *l, reg));
 	bool wide = elem_bytes(op->out[0]->type->elem) == 8;    /* what an address is made of may be a sum */
-	Str of_thread = cu_map_thread(&m), of_reg = cu_map_reg(&m, reg);
-	Str at = wide && lay_adds(*l, LAY_PACKED) ? cu_sum(of_thread, of_reg) : cu_xor(of_thread, of_reg);
+	CuInt of_thread = cu_map_thread(&m), of_reg = cu_map_reg(&m, reg);
+	CuInt at = wide && lay_adds(*l, LAY_PACKED) ? cu_sum(of_thread, of_reg) : cu_xor(of_thread, of_reg);
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
 	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->rotated;
 	if (n && type_size(op->out[0]->type) > 1)
@@ -132,7 +142,7 @@ static Str iota_text(const Cu *g, const Op *op, const char *reg)
 
 /* An element's number compared with a scalar: with what the thread's part leaves of the scalar, so that a register
  * costs one instruction. */
-static Str compared_text(Cu *g, const Op *op, const char *reg)
+static Str compared_text(Cu *g, const Op *op, CuInt reg)
 {
 	static const struct { OpCode code; const char *sign; bool negated; } signs[] = {
 		{ OP_LT, "<", false }, { OP_LE, "<=", false }, { OP_GT, "<=", true }, { OP_GE, "<", true }
@@ -147,29 +157,32 @@ static Str compared_text(Cu *g, const Op *op, const char *reg)
 	bool row = holds_row(g->fn, *x->lay), shifts = g->shifted && row,
 		sure = g->fn->row_sure && row && cut_is_length(g->fn, y);
 	int i = 0;
-	Str thread = cu_map_thread(&m);
+	CuInt thread = cu_map_thread(&m);
 	/* what lies before a row is never stored: it may equal what it likes */
 	if (op->code == OP_EQ || op->code == OP_NE)
 		return str_fmt("(unsigned char)(%s %s (unsigned int)%s - (unsigned int)%s%s)",
-			cu_map_reg(&m, str_fmt("(unsigned int)%s", reg)),
-			op->code == OP_EQ ? "==" : "!=", cu_val(g, y)->name, thread, shifts ? " + (unsigned int)ct_phase" : "");
+			cu_map_reg(&m, cu_compound(str_fmt("(unsigned int)%s", reg.text))).text,
+			op->code == OP_EQ ? "==" : "!=", cu_val(g, y)->name, thread.text,
+			shifts ? " + (unsigned int)ct_phase" : "");
 	while (op->code != signs[i].code) i++;
 	Out *o = out_new();
 	out_printf(o, "(unsigned char)%s(", signs[i].negated ? "!" : "");
-	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg : "", shifts ? " && " : "", reg, g->fn->row_sure);
+	if (sure) out_printf(o, "(%s%s%s < %d) || (", shifts ? reg.text : "", shifts ? " && " : "", reg.text,
+		g->fn->row_sure);
 	if (shifts)     /* what lies in front counts as after */
-		out_printf(o, "(%s || (int)%s%s >= ct_phase) && ", cu_after_first(g, reg), thread,
-			g->fn->aligned ? str_fmt(" + (int)%s", cu_map_reg(&m, reg)) : "");
-	Str left = str_fmt("ct_within((long long)%s - (int)%s%s)", cu_val(g, y)->name, thread, shifts ? " + ct_phase" : "");
-	if (!strcmp(thread, "0") && !shifts) left = cu_val(g, y)->name;   /* a thread has whole rows */
-	out_printf(o, "(int)%s %s %s%s)", cu_map_reg(&m, reg), signs[i].sign, left, sure ? ")" : "");
+		out_printf(o, "(%s || (int)%s%s >= ct_phase) && ", cu_after_first(g, reg), thread.text,
+			g->fn->aligned ? str_fmt(" + (int)%s", cu_map_reg(&m, reg).text) : "");
+	Str left = str_fmt("ct_within((long long)%s - (int)%s%s)", cu_val(g, y)->name, thread.text,
+		shifts ? " + ct_phase" : "");
+	if (cu_is(thread, 0) && !shifts) left = cu_val(g, y)->name;   /* a thread has whole rows */
+	out_printf(o, "(int)%s %s %s%s)", cu_map_reg(&m, reg).text, signs[i].sign, left, sure ? ")" : "");
 	return out_take(o);
 }
 
-static Str literal_text(Cu *g, const Op *op, const char *reg)
+static Str literal_text(Cu *g, const Op *op, CuInt reg)
 {
 	CuMap m = cu_map(*op->out[0]->lay, LAY_PACKED);
-	return str_fmt("ct_%s_values[%s]", cu_val(g, op->out[0])->name, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
+	return str_fmt("ct_%s_values[%s]", cu_val(g, op->out[0])->name, cu_map_place(&m, reg).text);
 }
 
 /* Of a comparison that comes out alike for a vector of an element's numbers: the text of operand i
@@ -181,7 +194,10 @@ static Str of_piece(const Op *op, int i, Str text)
 	return vec > 1 && counts ? str_fmt("(%s & ~%d)", text, vec - 1) : NULL;
 }
 
-static Str point_text(Cu *g, const Op *op, const char *reg)
+/* The register that a loop over n registers stands at. */
+static CuInt register_of(int n) { return n > 1 ? cu_var("ct_r") : cu_int(0); }
+
+static Str point_text(Cu *g, const Op *op, CuInt reg)
 {
 	Str arg[4];
 	Lay c;
@@ -197,7 +213,7 @@ static Str point_text(Cu *g, const Op *op, const char *reg)
 	}
 	if (says_numbers(g, op)) return compared_text(g, op, reg);
 	for (int i = 0; i < op->nin && i < 4; i++) {
-		arg[i] = cu_at(g, ir_in(op, i), reg);
+		arg[i] = cu_at(g, ir_in(op, i), reg.text);
 		Str piece = of_piece(op, i, arg[i]);
 		if (piece) arg[i] = piece;
 	}
@@ -238,11 +254,12 @@ static bool in_group(Cu *g, const Op *op, int group)
 }
 
 /* Registers 2 * pair and 2 * pair + 1. */
-static void print_pair(Cu *g, const Op *op, const char *pair)
+static void print_pair(Cu *g, const Op *op, CuInt pair)
 {
 	const Val *r = op->out[0];
 	Elem e = r->type->elem;
-	Str lo = *pair == '0' ? str_intern("0") : str_fmt("2 * %s", pair), hi = cu_sum(lo, str_intern("1"));
+	CuInt twice = cu_is(pair, 0) ? pair : cu_compound(str_fmt("2 * %s", pair.text));
+	Str lo = twice.text, hi = cu_sum(twice, cu_int(1)).text;
 	out_printf(g->o, "ct_split_b%d(&%s, ct_cvt_%sx2_f32%s(%s, %s));\n", 8 * elem_bytes(e), cu_at(g, r, lo),
 		elem_rows[e].name, elem_is_int(e) ? "_re" : "", cu_at(g, ir_in(op, 0), lo), cu_at(g, ir_in(op, 0), hi));
 }
@@ -250,16 +267,16 @@ static void print_pair(Cu *g, const Op *op, const char *pair)
 static void print_pairs(Cu *g, const Op *op)
 {
 	const Val *r = op->out[0];
-	Str last = str_i64(regs_of(r) - 1);
+	CuInt last = cu_int(regs_of(r) - 1);
 	cu_line(g, op);
 	if (g->part == PART_END) {
-		out_printf(g->o, "%s = %s;\n", cu_at(g, r, last), point_text(g, op, last));
+		out_printf(g->o, "%s = %s;\n", cu_at(g, r, last.text), point_text(g, op, last));
 		return;
 	}
 	if (!g->part && regs_of(r) > 2) {
 		if (cu_leaves_out(g, *r->lay)) cu_reached(g, "ct_r", 0, 1);
 		else cu_each(g, "ct_r", regs_of(r) / 2);
-		print_pair(g, op, "ct_r");
+		print_pair(g, op, cu_var("ct_r"));
 		return;
 	}
 	print_pair(g, op, peel_loop(g, "ct_r", regs_of(r) / 2, *r->lay, 1));
@@ -279,9 +296,9 @@ static void print_each(Cu *g, Op *first, const Op *end, int n)
 {
 	const Op *like = first;         /* one that has registers */
 	while (!is_printed(g, like)) like = like->next;
-	if (n > 1) (void)!peel_loop(g, "ct_r", n, *like->out[0]->lay, 0);
+	if (n > 1) (void)peel_loop(g, "ct_r", n, *like->out[0]->lay, 0).text;
 	for (Op *op = first; op != end; op = op->next)
-		if (is_printed(g, op)) print_point(g, op, n > 1, point_text(g, op, n > 1 ? "ct_r" : "0"));
+		if (is_printed(g, op)) print_point(g, op, n > 1, point_text(g, op, register_of(n)));
 	if (n > 1) cu_end(g);
 }
 
@@ -312,14 +329,14 @@ static Pick find_pick(const Cu *g, const Op *first, const Op *end)
 }
 
 /* May one of so many registers from `first` on, a power of two, hold the number? */
-static Str picked_text(Cu *g, const Pick *p, const char *first, int chunk)
+static Str picked_text(Cu *g, const Pick *p, CuInt first, int chunk)
 {
-	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, near = cu_map_reg(&p->m, str_i64(chunk - 1));
+	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, near = cu_map_reg(&p->m, cu_int(chunk - 1)).text;
 	if (g->part) number = str_fmt("(unsigned int)%s - (unsigned int)ct_begin", number);
 	if (p->from) number = str_fmt("(unsigned int)%s - (unsigned int)%s", number, cu_val(g, p->from)->name);
 	if (g->shifted && holds_row(g->fn, *p->numbers->lay)) number = str_fmt("(unsigned int)%s + ct_phase", number);
 	return str_fmt("((((unsigned int)(%s)) ^ (%s)) & ~%s%s) == 0", number,
-		cu_xor(cu_map_thread(&p->m), cu_map_reg(&p->m, first)), near, p->m.by_lanes ? "" : "u");
+		cu_map_place(&p->m, first).text, near, p->m.by_lanes ? "" : "u");
 }
 
 /* A loop over part of the registers: those of a chunk, or half of their numbers. */
@@ -334,7 +351,7 @@ static void print_rounding(Cu *g, const Op *pairs, int chunk)
 	if (!pairs) return;
 	cu_line(g, pairs);
 	print_registers(g, " / 2", chunk / 2);
-	print_pair(g, pairs, "ct_r");
+	print_pair(g, pairs, cu_var("ct_r"));
 	cu_end(g);
 }
 
@@ -354,9 +371,10 @@ static void print_part(Cu *g, const CuChunks *c, bool all)
 		bool made = all ? !cu_val(g, op->out[0])->inside && !c->pick.made[op->out[0]->id]
 			: select && is_picked(&c->pick, op);
 		if (!is_printed(g, op) || made) continue;
-		print_point(g, op, true, op == select && !all ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
+		print_point(g, op, true, op == select && !all ? cu_at(g, ir_in(op, 2), "ct_r")
+			: point_text(g, op, cu_var("ct_r")));
 	}
-	if (c->next.sum) reduce_register(g, c->next.sum, "ct_r");
+	if (c->next.sum) reduce_register(g, c->next.sum, cu_var("ct_r"));
 	cu_end(g);
 	print_rounding(g, c->next.pairs, c->each);
 }
@@ -367,7 +385,7 @@ static void print_chunk(Cu *g, const CuChunks *c)
 {
 	print_part(g, c, false);
 	if (!c->pick.select) return;
-	out_printf(g->o, "if (%s) {\n", picked_text(g, &c->pick, "ct_k", c->each));
+	out_printf(g->o, "if (%s) {\n", picked_text(g, &c->pick, cu_var("ct_k"), c->each));
 	out_in(g->o);
 	print_part(g, c, true);
 	cu_end(g);
@@ -404,8 +422,9 @@ static bool is_of_register(Cu *g, const Op *op)
 static Str is_here_text(Cu *g, const Pick *p)
 {
 	bool shifts = g->shifted && holds_row(g->fn, *p->numbers->lay);
-	return str_fmt("ct_same_u32(%s, (unsigned int)%s - (unsigned int)%s%s)", cu_map_reg(&p->m, "(unsigned int)ct_r"),
-		cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, cu_map_thread(&p->m),
+	return str_fmt("ct_same_u32(%s, (unsigned int)%s - (unsigned int)%s%s)",
+		cu_map_reg(&p->m, cu_compound("(unsigned int)ct_r")).text,
+		cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, cu_map_thread(&p->m).text,
 		shifts ? " + (unsigned int)ct_phase" : "");
 }
 
@@ -440,7 +459,7 @@ static void take_picked(Cu *g, Names *names, const Val *v, const CuChunks *c, St
 	if (!type_is_tile(v->type) || x->splat || x->inside || at == x->name) return;
 	Str name = cu_name(g, v);
 	out_printf(g->o, "%s %s = %s;\n", cu_held(v), name, cu_at(g, v, "0"));
-	(void)!peel_loop(g, "ct_r", c->n, *v->lay, 0);
+	(void)peel_loop(g, "ct_r", c->n, *v->lay, 0).text;
 	out_printf(g->o, "%s = %s ? %s : %s;\n", name, here, at, name);
 	cu_end(g);
 	name_once(g, names, v, name);
@@ -455,7 +474,7 @@ static bool is_of_loop(const CuChunks *c, const Val *v)
 
 static void make_picked(Cu *g, Names *names, const CuChunks *c, Op *op)
 {
-	Str x = op == c->pick.select ? cu_at(g, ir_in(op, 1), "0") : point_text(g, op, "0");
+	Str x = op == c->pick.select ? cu_at(g, ir_in(op, 1), "0") : point_text(g, op, cu_int(0));
 	if (!cu_val(g, op->out[0])->inside) name_once(g, names, op->out[0], cu_name(g, op->out[0]));
 	print_point(g, op, true, x);
 }
@@ -464,7 +483,7 @@ static void print_picked(Cu *g, const CuChunks *c, const bool *needed)
 {
 	Str here = is_here_text(g, &c->pick);
 	Names names = { 0 };
-	out_printf(g->o, "if (%s) {\n", picked_text(g, &c->pick, "0", 1 << log2_of(c->n)));
+	out_printf(g->o, "if (%s) {\n", picked_text(g, &c->pick, cu_int(0), 1 << log2_of(c->n)));
 	out_in(g->o);
 	for (const Op *op = c->first; op != c->end; op = op->next)
 		for (int i = 0; is_printed(g, op) && needed[op->out[0]->id] && i < op->nin; i++)
@@ -477,7 +496,7 @@ static void print_picked(Cu *g, const CuChunks *c, const bool *needed)
 		Str name = cu_val(g, v)->name;
 		*cu_val(g, v) = names.p[i].was;
 		if (i < taken) continue;
-		(void)!peel_loop(g, "ct_r", c->n, *v->lay, 0);
+		(void)peel_loop(g, "ct_r", c->n, *v->lay, 0).text;
 		Str at = cu_at(g, v, "ct_r");
 		out_printf(g->o, "%s = %s ? %s : %s;\n", at, here, name, at);
 		cu_end(g);
@@ -489,10 +508,10 @@ static void print_once(Cu *g, const CuChunks *c, const bool *needed)
 {
 	const Op *like = c->first, *select = c->pick.select;
 	while (!is_printed(g, like)) like = like->next;
-	(void)!peel_loop(g, "ct_r", c->n, *like->out[0]->lay, 0);
+	(void)peel_loop(g, "ct_r", c->n, *like->out[0]->lay, 0).text;
 	for (const Op *op = c->first; op != c->end; op = op->next)
 		if (is_printed(g, op) && !is_picked(&c->pick, op))
-			print_point(g, op, true, op == select ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, "ct_r"));
+			print_point(g, op, true, op == select ? cu_at(g, ir_in(op, 2), "ct_r") : point_text(g, op, cu_var("ct_r")));
 	cu_end(g);
 	print_picked(g, c, needed);
 }
@@ -514,10 +533,10 @@ static void print_chunks(Cu *g, const CuChunks *c)
 	cu_end(g);
 }
 
-void elem_print_late(Cu *g, Str reg)
+void elem_print_late(Cu *g, CuInt reg)
 {
 	if (!g->late) return;
-	out_printf(g->o, "const int ct_k = %s;\n", reg);
+	out_printf(g->o, "const int ct_k = %s;\n", reg.text);
 	print_chunk(g, g->late);
 }
 
@@ -625,7 +644,7 @@ static Statements statements_of(Cu *g, Op *first, const Op *end)
 			flush(g, &b, b.waiting.n);
 			taken = 0;
 		}
-		Statement s = { op, point_text(g, op, n > 1 ? "ct_r" : "0") };
+		Statement s = { op, point_text(g, op, register_of(n)) };
 		b.waiting.n -= taken;
 		if (!v->declared && is_part(g, op, s.text)) {
 			v->name = s.text;
@@ -653,7 +672,7 @@ static void print_statements(Cu *g, const Statements *s)
 	}
 	for (int i = 0; i < s->n && n > 1; i++)
 		if (!cu_val(g, s->p[i].op->out[0])->inside) cu_declare(g, s->p[i].op->out[0]);
-	if (n > 1) (void)!peel_loop(g, "ct_r", n, *r->lay, 0);
+	if (n > 1) (void)peel_loop(g, "ct_r", n, *r->lay, 0).text;
 	for (int i = 0; i < s->n; i++) print_point(g, s->p[i].op, n > 1, s->p[i].text);
 	if (n > 1) cu_end(g);
 }

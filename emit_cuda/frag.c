@@ -9,18 +9,18 @@
 #include "ir/strides.h"
 
 /* ---- shared memory ---- */
-static Str base_of(Cu *g, const Val *buf)
+static CuInt base_of(Cu *g, const Val *buf)
 {
 	while (buf->def && buf->def->code == OP_PART) buf = ir_in(buf->def, 0);
 	if (buf->def && buf->def->code == OP_ALLOC_SHARED)
-		return cu_sum(str_intern("ct_base"), str_i64(ir_int(buf->def, AT_SLOT, 0)));
-	return cu_scalar(g, buf);
+		return cu_sum(cu_var("ct_base"), cu_int(ir_int(buf->def, AT_SLOT, 0)));
+	return cu_var(cu_scalar(g, buf));
 }
 
 /* the address of element ct_t ^ add */
 static Str address_at(Cu *g, const Val *buf, unsigned add, int bytes)
 {
-	return cu_sum(base_of(g, buf), cu_times(cu_xor(str_intern("ct_t"), str_i64(add)), bytes));
+	return cu_sum(base_of(g, buf), cu_times(cu_xor(cu_var("ct_t"), cu_int(add)), bytes)).text;
 }
 
 static uint32_t xor_bits(const CuMap *m, int first, int n, int k)
@@ -71,11 +71,11 @@ static void print_thread_part(Copy *x)
 		long long off = offs ? (long long)offs->u.ints.p[a] : 0;
 		const char *t = number_type(x, a);
 		out_printf(g->o, "const %s ct_c%d = (%s)%s * %lldu%s + (%s);\n", t, a, t, index, (long long)steps->u.ints.p[a],
-			off ? str_fmt(" + (%s)%lld", t, off) : "", cu_map_thread(&x->coord[a]));
+			off ? str_fmt(" + (%s)%lld", t, off) : "", cu_map_thread(&x->coord[a]).text);
 	}
 	out_printf(g->o, "const %s *const ct_p = %s + (long long)ct_c0 * %s + ct_c1;\n", cu_type(x->view->elem),
 		x->view->base, x->view->str[0]);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&x->off));
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&x->off).text);
 }
 
 /* Is this vector inside, and how much of it: a row may end within one. */
@@ -135,11 +135,11 @@ void frag_ldmatrix_op(Cu *g, const Op *op)
 	cu_declare(g, r);
 	out_puts(g->o, "{\n");
 	out_in(g->o);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off).text);
 	cu_line(g, op);
 	for (int i = 0; i < 1 << p.addr.in[HW_REG]; i++)
 		out_printf(g->o, "ct_ldm_x%d%s(%s%s, %s);\n", words, p.trans ? "_t" : "", regs_of(r) > 1 ? "" : "&",
-			cu_sum(cu_scalar(g, r), str_i64(i * words)),
+			cu_sum(cu_var(cu_scalar(g, r)), cu_int(i * words)).text,
 			address_at(g, buf, xor_bits(&off, 0, p.addr.in[HW_REG], i) ^ p.begin, 1 << size));
 	cu_end(g);
 }
@@ -168,10 +168,10 @@ static void open_loop(Cu *g, const char *var, int n)
 }
 
 /* Of a factor: those of step s of repetition rep, `words` each. */
-static Str words_of(Cu *g, const Val *v, Str rep, const MmaFragPlan *p, int s, int words)
+static Str words_of(Cu *g, const Val *v, const char *rep, const MmaFragPlan *p, int s, int words)
 {
-	Str at = cu_sum(cu_times(rep, 1 << p->steps), str_i64(s));
-	return cu_sum(cu_scalar(g, v), cu_times(at, words));
+	CuInt at = cu_sum(cu_times(cu_var(rep), 1 << p->steps), cu_int(s));
+	return cu_sum(cu_var(cu_scalar(g, v)), cu_times(at, words)).text;
 }
 
 /* The sum is added in place where nobody else wants it as it was. */
@@ -187,8 +187,8 @@ void frag_mma(Cu *g, const Op *op)
 	} else {
 		cu_val(g, r)->name = cu_name(g, r);
 		cu_declare(g, r);
-		Str reg = cu_loop(g, "ct_r", regs_of(r));
-		out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), cu_at(g, c, reg));
+		CuInt reg = cu_loop(g, "ct_r", regs_of(r));
+		out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg.text), cu_at(g, c, reg.text));
 		cu_end(g);
 	}
 	for (int s = 0; s < 1 << p.steps; s++) {
@@ -197,7 +197,7 @@ void frag_mma(Cu *g, const Op *op)
 		cu_line(g, op);
 		out_printf(g->o, "ct_mma_m16n8k%d_%s_%s(%s + (ct_m * %d + ct_n) * 4, %s, %s);\n", 1 << frag_k(p.frag),
 			elem_rows[a->type->elem].name, elem_rows[b->type->elem].name, cu_scalar(g, r), 1 << p.nrep,
-			words_of(g, a, str_intern("ct_m"), &p, s, p.a_words), words_of(g, b, str_intern("ct_n"), &p, s, p.b_words));
+			words_of(g, a, "ct_m", &p, s, p.a_words), words_of(g, b, "ct_n", &p, s, p.b_words));
 		cu_end(g);
 		cu_end(g);
 	}

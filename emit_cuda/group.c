@@ -151,11 +151,24 @@ void group_one_warp(Cu *g, const Op *op)
 	cu_end(g);
 }
 
+/* The one operation inside, if it is a statement of its own; NULL: there are others. */
+static const Op *only_statement(const Op *op)
+{
+	const Op *first = op->region[0]->first;
+	return first && first->code == OP_BULK_WAIT && first->next && !first->next->next ? first : NULL;
+}
+
 void group_elect(Cu *g, const Op *op)
 {
 	const CuGroup *me = g->group;
-	out_printf(g->o, "if (%s) {\n", me && me->warps == 1 ? "ct_leader" : me ? "ct_tid == 0" : "threadIdx.x == 0");
-	out_in(g->o);
+	const Op *only = only_statement(op);
+	if (only) cu_line(g, only);
+	out_printf(g->o, "if (%s) ", me && me->warps == 1 ? "ct_leader" : me ? "ct_tid == 0" : "threadIdx.x == 0");
+	if (only) {
+		tma_wait(g, only);
+		return;
+	}
+	cu_open(g);
 	print_region(g, op);
 	cu_end(g);
 }
@@ -333,7 +346,7 @@ void group_mbar_arrive(Cu *g, const Op *op)
 	}
 	int all = (1 << g->fn->cluster) - 1;
 	bool every = ir_const_value(ir_in(op, 2), &mask) && mask.i == all;
-	Str to = by == THREAD ? cu_loop(g, "ct_i", g->fn->cluster) : who;
+	Str to = by == THREAD ? cu_loop(g, "ct_i", g->fn->cluster).text : who;
 	if (by != THREAD)
 		out_printf(g->o, "if (%s < %d%s) ", to, g->fn->cluster,
 			every ? "" : str_fmt(" && (%s >> %s & 1)", cu_scalar(g, ir_in(op, 2)), to));

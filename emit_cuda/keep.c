@@ -30,9 +30,9 @@ static Kept open_vectors(Cu *g, const Op *op, const Val *v, bool load)
 	if (pieces > 1) cu_each(g, "ct_i", pieces);
 	if (pieces > 1 && k.block) cu_open(g);
 	k.block &= pieces > 1;
-	Str i = str_intern(pieces > 1 ? "ct_i" : "0"), first = cu_times(i, k.n);
-	for (int e = 0; e < k.n; e++) k.reg[e] = cu_at(g, v, cu_sum(first, str_i64(e)));
-	k.at = cu_operand(cu_sum(str_intern("ct_p"), cu_times(i, threads * k.bytes)));
+	CuInt i = pieces > 1 ? cu_var("ct_i") : cu_int(0), first = cu_times(i, k.n);
+	for (int e = 0; e < k.n; e++) k.reg[e] = cu_at(g, v, cu_sum(first, cu_int(e)).text);
+	k.at = cu_operand(cu_sum(cu_var("ct_p"), cu_times(i, threads * k.bytes)));
 	return k;
 }
 

@@ -14,13 +14,13 @@
 static uint32_t piece_mask(const Access *x) { return piece_bits(x->bit, x->vec); }
 
 /* The registers of the vector that begins at x->reg. */
-static void piece_registers(const Access *x, Str *reg)
+static void piecelementisters(const Access *x, Str *reg)
 {
 	for (int k = 0; k < 1 << x->vec; k++) {
 		uint32_t add = 0;
 		for (int i = 0; i < x->vec; i++)
 			if (k >> i & 1) add |= (uint32_t)1 << x->bit[i];
-		reg[k] = cu_at(x->g, x->data, cu_xor(x->reg, str_fmt("%u", (unsigned)add)));
+		reg[k] = cu_at(x->g, x->data, cu_xor(x->reg, cu_int(add)).text);
 	}
 }
 
@@ -37,7 +37,7 @@ static void words_of_pieces(Access *x)
 
 static Str word_of_piece(const Access *x)
 {
-	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->l, piece_mask(x)));
+	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->l, piece_mask(x)).text);
 }
 
 /* Between words and registers: of the vector that begins at x->reg, the ct_i-th. */
@@ -51,7 +51,7 @@ static void get_words(Access *x)
 {
 	Str reg[16];
 	x->reg = cu_registers(x->g, x->l, piece_mask(x));
-	piece_registers(x, reg);
+	piecelementisters(x, reg);
 	words_unpack_piece(x->g, x->data, x->bit, x->vec, word_of_piece(x), reg);
 	cu_end(x->g);
 }
@@ -87,7 +87,7 @@ static void open_loop(Access *x, uint32_t skip, bool bare)
 		x->reg = cu_registers(g, x->l, skip);
 		return;
 	}
-	x->reg = str_intern(each == regs ? "0" : "ct_b");
+	x->reg = each == regs ? cu_int(0) : cu_var("ct_b");
 	if (each == regs) {
 		if (!bare) cu_open(g);
 		return;
@@ -141,7 +141,7 @@ static Str piece_inside(const Access *x)
 	if (x->ways == WAYS_ANY) out_puts(o, " && ct_aligned");
 	for (int a = 0; a < x->rank; a++) {
 		if (x->proved[a]) continue;
-		Str c = access_coord(x, a, x->reg);
+		Str c = access_coord(x, a, x->reg).text;
 		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
 		else out_printf(o, " && %s < ct_hi%d", c, a);
 		if (a == x->fast && access_shifts(x) && x->shifted_axis < 0)
@@ -169,7 +169,7 @@ static void print_pieces(Access *x, bool partial)
 	open_loop(x, skip, bare);
 	x->begins = true;
 	if (x->store) elem_print_late(g, x->reg);
-	piece_registers(x, reg);
+	piecelementisters(x, reg);
 	if (partial) access_print_rotated(x, x->reg);
 	Str at = access_address(x, x->reg), in = partial ? piece_inside(x) : NULL;
 	if (partial && !in) in = str_intern("1");
@@ -206,7 +206,7 @@ static void print_elements(Access *x)
 	open_loop(x, spare, bare);
 	access_print_rotated(x, x->reg);
 	if (x->store) elem_print_late(g, x->reg);
-	Str at = access_address(x, x->reg), ok = access_inside(x, x->reg), reg = cu_at(g, x->data, x->reg);
+	Str at = access_address(x, x->reg), ok = access_inside(x, x->reg), reg = cu_at(g, x->data, x->reg.text);
 	if (x->store) {
 		Str w = words_pack(g, e, 1, &reg);
 		if (x->copies) ok = ok ? str_fmt("%s && %s", x->copies, ok) : x->copies;
@@ -229,7 +229,7 @@ static void print_elements(Access *x)
 static Str touched_text(const Access *x)
 {
 	int a = x->fast;
-	Str c = access_coord(x, a, x->reg);
+	Str c = access_coord(x, a, x->reg).text;
 	if (x->rotates) return str_fmt(" && (%s < ct_hi%d || ct_q > %lld)", c, a, (long long)x->g->rotated - (1 << x->vec));
 	return x->proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
 }
@@ -246,12 +246,13 @@ static void print_elements_of(Access *x, Str in)
 	bool rolled = regs_of(x->data) > COST_UNROLL_REGS && !g->roles && !x->held;
 	if (x->held) out_printf(g->o, "%s ct_u[%d];\n", cu_type(e), 1 << x->vec);
 	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
-	Str j = rolled ? str_intern("ct_j") : cu_loop(g, "ct_j", (int64_t)1 << x->vec);
+	CuInt j = rolled ? cu_var("ct_j") : cu_loop(g, "ct_j", (int64_t)1 << x->vec);
 	if (rolled) out_in(g->o);
-	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->reg, cu_deposit(j, piece_mask(x))));
-	access_print_rotated(x, "ct_e");
-	Str at = access_address(x, "ct_e"), ok = access_inside(x, "ct_e"),
-		reg = x->held ? str_fmt("ct_u[%s]", j) : cu_at(g, x->data, "ct_e");
+	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->reg, cu_deposit(j, piece_mask(x))).text);
+	CuInt element = cu_var("ct_e");
+	access_print_rotated(x, element);
+	Str at = access_address(x, element), ok = access_inside(x, element),
+		reg = x->held ? str_fmt("ct_u[%s]", j.text) : cu_at(g, x->data, element.text);
 	cu_line(g, x->op);
 	if (x->store) {
 		if (x->copies) ok = ok ? str_fmt("%s && %s", x->copies, ok) : x->copies;
@@ -276,7 +277,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	Cu *g = x->g;
 	Str whole[16];
 	open_loop(x, skip, false);
-	piece_registers(x, whole);
+	piecelementisters(x, whole);
 	x->begins = true;
 	access_print_rotated(x, x->reg);
 	print_elements_of(x, piece_inside(x));
@@ -327,7 +328,7 @@ static void print_partial(Access *x)
 		if (x->words) {
 			Str reg[16];
 			x->reg = cu_registers(g, x->l, piece_mask(x));
-			piece_registers(x, reg);
+			piecelementisters(x, reg);
 			put_words(x, reg);
 			cu_end(g);
 		}
@@ -362,11 +363,12 @@ static void print_ahead(Access *x)
 	const IrAttr *ahead = ir_attr(x->op, AT_AHEAD);
 	Out *on = out_new(), *inside = out_new();
 	if (!ahead || x->held) return;
-	x->reg = str_intern(cu_register(g, x->l, piece_mask(x)));
+	x->reg = cu_register(g, x->l, piece_mask(x));
 	for (int a = 0; a < x->rank; a++) {
 		int64_t n = ahead->u.ints.p[a] * x->step[a];
-		Str c = access_coord(x, a, x->reg), at = str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+"));
-		Str here = cu_sum(at, c), next = n ? str_fmt(" + %lldll", (long long)n) : str_intern("");
+		CuInt at = cu_compound(str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+")));
+		Str here = cu_sum(at, access_coord(x, a, x->reg)).text;
+		Str next = n ? str_fmt(" + %lldll", (long long)n) : str_intern("");
 		if (n) out_puts(on, access_scaled(next, x->v, a));
 		if (n || !x->proved[a])
 			out_printf(inside, "%s%s%s < %s", inside->n ? " && " : "", here, next, x->v->ext[a]);

@@ -12,7 +12,7 @@
 
 typedef struct Factor {
 	Elem e;
-	Str base;               /* byte offset of the buffer */
+	CuInt base;             /* byte offset of the buffer */
 	int words;              /* 32-bit words (f64: elements) of one fragment of a thread */
 	int reps, steps;        /* log2 of the blocks along M or N, and along K */
 	bool matrices, trans;   /* by ldmatrix */
@@ -34,7 +34,7 @@ typedef struct Mma {
 static Factor factor(const Mma *m, int i)
 {
 	MmaFactor p = mma_factor(m->op, i, &m->plan);
-	return (Factor){ .e = p.e, .base = str_fmt("%lld", (long long)ir_int(ir_in(m->op, i)->def, AT_SLOT, 0)),
+	return (Factor){ .e = p.e, .base = cu_int(ir_int(ir_in(m->op, i)->def, AT_SLOT, 0)),
 		.words = p.words, .reps = p.reps,
 		.steps = p.steps, .matrices = p.matrices, .trans = p.trans, .x = p.x, .off = cu_map(p.off, LAY_HWAXIS(HW_OFF)),
 		.name = i ? "b" : "a" };
@@ -47,11 +47,11 @@ static void open_loop(Cu *g, const char *var, int n, bool unroll)
 }
 
 /* A loop over n repetitions and its variable, or the number of the only one. */
-static const char *open_reps(Cu *g, const char *var, int n, bool unroll)
+static CuInt open_reps(Cu *g, const char *var, int n, bool unroll)
 {
-	if (n == 1) return "0";
+	if (n == 1) return cu_int(0);
 	open_loop(g, var, n, unroll);
-	return var;
+	return cu_var(var);
 }
 
 static void close_reps(Cu *g, int n)
@@ -59,27 +59,27 @@ static void close_reps(Cu *g, int n)
 	if (n > 1) cu_end(g);
 }
 
-static Str byte_at(const Factor *f, Str off)
+static CuInt byte_at(const Factor *f, CuInt off)
 {
 	return cu_sum(f->base, cu_times(off, elem_bytes(f->e)));
 }
 
-static Str word_at(const char *array, Str at, int n)
+static Str word_at(const char *array, CuInt at, int n)
 {
-	return cu_sum(cu_sum(str_intern(array), at), str_i64(n));
+	return cu_sum(cu_sum(cu_var(array), at), cu_int(n)).text;
 }
 
 /* Words of one fragment, rep `rep` and step `step` (expressions), into dst (a pointer expression). */
-static void load_words(const Mma *m, const Factor *f, const char *rep, const char *step, const char *dst)
+static void load_words(const Mma *m, const Factor *f, CuInt rep, CuInt step, const char *dst)
 {
 	Cu *g = m->g;
 	int size = elem_log2(f->e), bits = 0, per = f->e == EL_F64 ? 0 : 2 - size;
 	while (1 << bits < f->words) bits++;
 	/* register bits of the layout: within a word, words, steps, reps */
 	CuMap at = f->off;
-	Str base = cu_xor(cu_linear(step, f->steps, at.col + per + bits),
+	CuInt base = cu_xor(cu_linear(step, f->steps, at.col + per + bits),
 		cu_linear(rep, f->reps, at.col + per + bits + f->steps));
-	base = cu_xor(str_fmt("ct_t%s", f->name), base);
+	base = cu_xor(cu_var(str_fmt("ct_t%s", f->name)), base);
 	for (int w = 0; w < f->words; w++) {
 		uint32_t add[4] = { 0 };
 		bool run = true;
@@ -94,15 +94,15 @@ static void load_words(const Mma *m, const Factor *f, const char *rep, const cha
 			run = run && !(at.col[i] & (((uint32_t)1 << per) - 1));
 		if (f->e == EL_F64) {
 			out_printf(g->o, "(%s)[%d] = *(const double *)%s;\n", dst, w,
-				words_shared(byte_at(f, cu_xor(base, str_i64(add[0])))));
+				words_shared(byte_at(f, cu_xor(base, cu_int(add[0])))));
 		} else if (run) {
 			out_printf(g->o, "(%s)[%d] = *(const unsigned int *)%s;\n", dst, w,
-				words_shared(byte_at(f, cu_xor(base, str_i64(add[0])))));
+				words_shared(byte_at(f, cu_xor(base, cu_int(add[0])))));
 		} else {
 			Str part[4];
 			for (int i = 0; i < 1 << per; i++)
 				part[i] = str_fmt("*(const unsigned %s *)%s", size ? "short" : "char",
-					words_shared(byte_at(f, cu_xor(base, str_i64(add[i])))));
+					words_shared(byte_at(f, cu_xor(base, cu_int(add[i])))));
 			if (per == 1) out_printf(g->o, "(%s)[%d] = ct_join_b16(%s, %s);\n", dst, w, part[0], part[1]);
 			else
 				out_printf(g->o, "(%s)[%d] = ct_join_b8(%s, %s, %s, %s);\n", dst, w, part[0], part[1], part[2],
@@ -112,13 +112,13 @@ static void load_words(const Mma *m, const Factor *f, const char *rep, const cha
 }
 
 /* All steps of K that are taken together, of one rep, into ct_f<name> + at. */
-static void load_fragment(const Mma *m, const Factor *f, const char *rep, Str at)
+static void load_fragment(const Mma *m, const Factor *f, CuInt rep, CuInt at)
 {
 	Cu *g = m->g;
 	cu_line(g, m->op);
 	if (!f->matrices) {
 		for (int s = 0; s < m->together; s++)
-			load_words(m, f, rep, cu_sum(cu_times(str_intern("ct_k"), m->together), str_i64(s)),
+			load_words(m, f, rep, cu_sum(cu_times(cu_var("ct_k"), m->together), cu_int(s)),
 				word_at(str_fmt("ct_f%s", f->name), at, s * f->words));
 		return;
 	}
@@ -134,23 +134,23 @@ static void load_fragment(const Mma *m, const Factor *f, const char *rep, Str at
 		for (int b = 0; b < within; b++)
 			if ((w / words) >> b & 1) base ^= f->off.col[b];
 		int extra = f->words >= words ? w / f->words : 0;
-		Str step = str_intern("ct_k");
-		if (m->together > 1 && !joined) step = cu_sum(cu_times(step, m->together), str_i64(extra));
-		Str off = cu_xor(cu_linear(step, f->steps - joined, f->off.col + within),
+		CuInt step = cu_var("ct_k");
+		if (m->together > 1 && !joined) step = cu_sum(cu_times(step, m->together), cu_int(extra));
+		CuInt off = cu_xor(cu_linear(step, f->steps - joined, f->off.col + within),
 			cu_linear(rep, f->reps, f->off.col + within + f->steps - joined));
-		off = cu_xor(cu_xor(str_fmt("ct_t%s", f->name), off), str_fmt("%u", (unsigned)base));
+		off = cu_xor(cu_xor(cu_var(str_fmt("ct_t%s", f->name)), off), cu_int(base));
 		out_printf(g->o, "ct_ldm_x%d%s(%s, %s);\n", words, f->trans ? "_t" : "",
-			word_at(str_fmt("ct_f%s", f->name), at, w), cu_sum(str_intern("ct_sh"), byte_at(f, off)));
+			word_at(str_fmt("ct_f%s", f->name), at, w), cu_sum(cu_var("ct_sh"), byte_at(f, off)).text);
 	}
 }
 
-static void print_mma(const Mma *m, const char *a, const char *b, const char *mrep, const char *nrep)
+static void print_mma(const Mma *m, const char *a, const char *b, CuInt mrep, CuInt nrep)
 {
 	const MmaPlan *p = &m->plan;
 	int each = p->frag == FRAG_M8N8K4 ? 2 : 4, nr = 1 << m->f[1].reps;
 	Elem x = m->f[0].e, y = m->f[1].e;
 	cu_line(m->g, m->op);
-	Str at = cu_sum(cu_times(mrep, nr * each), cu_times(nrep, each));
+	CuInt at = cu_sum(cu_times(mrep, nr * each), cu_times(nrep, each));
 	out_printf(m->g->o, "ct_mma_%s_%s_%s(%s, %s, %s);\n", p->name, elem_rows[x].name, elem_rows[y].name,
 		word_at(m->acc, at, 0), a, b);
 }
@@ -162,14 +162,14 @@ static void tensor_block(const Mma *m)
 	const char *word = a->e == EL_F64 ? "double" : "unsigned int";
 	int mr = 1 << a->reps, nr = 1 << b->reps, ks = m->together, aw = a->words * ks, bw = b->words * ks;
 	int steps = (1 << a->steps) / ks;
-	Str zero = str_intern("0");
+	CuInt zero = cu_int(0);
 	open_loop(g, "ct_k", steps, m->unrolled && steps * mr * nr * ks <= 128);
 	out_printf(g->o, "%s ct_fa[%d], ct_fb[%d];\n", word, m->unrolled ? mr * aw : aw, bw);
 	if (m->unrolled) {
-		const char *rep = open_reps(g, "ct_m", mr, true);
+		CuInt rep = open_reps(g, "ct_m", mr, true);
 		load_fragment(m, a, rep, cu_times(rep, aw));
 		close_reps(g, mr);
-		const char *col = open_reps(g, "ct_n", nr, true);
+		CuInt col = open_reps(g, "ct_n", nr, true);
 		load_fragment(m, b, col, zero);
 		open_reps(g, "ct_m", mr, true);
 		for (int s = 0; s < ks; s++)
@@ -178,9 +178,9 @@ static void tensor_block(const Mma *m)
 		close_reps(g, mr);
 		close_reps(g, nr);
 	} else {
-		const char *rep = open_reps(g, "ct_m", mr, false);
+		CuInt rep = open_reps(g, "ct_m", mr, false);
 		load_fragment(m, a, rep, zero);
-		const char *col = open_reps(g, "ct_n", nr, false);
+		CuInt col = open_reps(g, "ct_n", nr, false);
 		load_fragment(m, b, col, zero);
 		for (int s = 0; s < ks; s++)
 			print_mma(m, word_at("ct_fa", zero, s * a->words), word_at("ct_fb", zero, s * b->words), rep, col);
@@ -216,7 +216,7 @@ static Str as_acc(Elem e, Elem acc, Str x)
 	return str_fmt("%s(%s)", name, x);
 }
 
-static Str fma_factor(const Mma *m, int i, Str off, Elem acc)
+static Str fma_factor(const Mma *m, int i, CuInt off, Elem acc)
 {
 	Elem e = ir_in(m->op, i)->type->elem;
 	return as_acc(e, acc, words_load_shared(e, byte_at(&m->f[i], off)));
@@ -236,11 +236,13 @@ static void fma_block(const Mma *m, Elem acc)
 	const Type *a = ir_in(m->op, 0)->type, *b = ir_in(m->op, 1)->type;
 	int k = 1 << a->log2[a->rank - 1], cols = b->log2[b->rank - 1], regs = 1 << m->plan.c.in[HW_REG];
 	CuMap ma = fma_map(m, 0), mb = fma_map(m, 1);
-	out_printf(g->o, "const unsigned int ct_ta = %s, ct_tb = %s;\n", cu_map_thread(&ma), cu_map_thread(&mb));
+	out_printf(g->o, "const unsigned int ct_ta = %s, ct_tb = %s;\n", cu_map_thread(&ma).text,
+		cu_map_thread(&mb).text);
 	open_loop(g, "ct_k", k, false);
 	open_loop(g, "ct_r", regs, cu_unrolled(regs));
-	Str oa = str_fmt("%s + ct_k", cu_xor(str_intern("ct_ta"), cu_map_reg(&ma, "ct_r")));
-	Str ob = str_fmt("%s + (ct_k << %d)", cu_xor(str_intern("ct_tb"), cu_map_reg(&mb, "ct_r")), cols);
+	CuInt reg = cu_var("ct_r");
+	CuInt oa = cu_sum(cu_xor(cu_var("ct_ta"), cu_map_reg(&ma, reg)), cu_var("ct_k"));
+	CuInt ob = cu_sum(cu_xor(cu_var("ct_tb"), cu_map_reg(&mb, reg)), cu_var(str_fmt("(ct_k << %d)", cols)));
 	cu_line(g, m->op);
 	out_printf(g->o, "const %s ct_x = %s;\n", cu_type(acc), fma_factor(m, 0, oa, acc));
 	out_printf(g->o, "const %s ct_y = %s;\n", cu_type(acc), fma_factor(m, 1, ob, acc));
@@ -260,8 +262,8 @@ static void fill_factor(Cu *g, const Op *op, int i, MmaPieces p)
 	int64_t slot = ir_int(op, AT_SLOT, 0) + (i ? p.a_bytes : 0);
 	CuMap off = cu_map(*x->lay, LAY_PACKED);
 	Str copies = cu_copies(*x->lay);
-	Str reg = cu_loop(g, "ct_b", regs_of(x));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, reg)));
+	CuInt reg = cu_loop(g, "ct_b", regs_of(x));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_map_place(&off, reg).text);
 	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n",
 		(1u << cols) - 1, cols, (1u << rows) - 1, rows + cols);
 	cu_line(g, op);
@@ -271,8 +273,7 @@ static void fill_factor(Cu *g, const Op *op, int i, MmaPieces p)
 	out_in(g->o);
 	Str at = str_fmt("((ct_z & %u) << %d) + ((ct_row & %u) << %d) + (ct_col & %u)", (1u << z) - 1, pc + pr,
 		(1u << pr) - 1, pc, (1u << pc) - 1);
-	words_store_shared(g, t->elem, words_offset(slot, at, elem_bytes(t->elem)),
-		cu_at(g, x, reg));
+	words_store_shared(g, t->elem, words_offset(slot, cu_compound(at), elem_bytes(t->elem)), cu_at(g, x, reg.text));
 	cu_end(g);
 	cu_end(g);
 }
@@ -285,7 +286,7 @@ static void multiply_pieces(Cu *g, const Op *op, MmaPieces p, Elem acc)
 	int za = a->rank == 3 && a->log2[0] ? p.z : 0, zb = b->rank == 3 && b->log2[0] ? p.z : 0;
 	CuMap off = cu_map(*op->out[0]->lay, LAY_PACKED);
 	open_loop(g, "ct_r", regs_of(op->out[0]), false);
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_map_thread(&off), cu_map_reg(&off, "ct_r")));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_map_place(&off, cu_var("ct_r")).text);
 	out_printf(g->o, "const unsigned int ct_col = ct_f & %u, ct_row = ct_f >> %d & %u, ct_z = ct_f >> %d;\n",
 		(1u << cols) - 1, cols, (1u << rows) - 1, rows + cols);
 	out_printf(g->o, "if (ct_col >> %d != ct_pn || ct_row >> %d != ct_pm || ct_z >> %d != ct_pz) continue;\n", p.n, p.m,
@@ -298,9 +299,9 @@ static void multiply_pieces(Cu *g, const Op *op, MmaPieces p, Elem acc)
 	open_loop(g, "ct_k", 1 << p.k, false);
 	cu_line(g, op);
 	out_printf(g->o, "const %s ct_x = %s;\n", cu_type(acc), as_acc(a->elem, acc,
-		words_load_shared(a->elem, words_offset(slot, str_intern("ct_ta + ct_k"), elem_bytes(a->elem)))));
+		words_load_shared(a->elem, words_offset(slot, cu_compound("ct_ta + ct_k"), elem_bytes(a->elem)))));
 	out_printf(g->o, "const %s ct_y = %s;\n", cu_type(acc), as_acc(b->elem, acc,
-		words_load_shared(b->elem, words_offset(slot + p.a_bytes, str_fmt("ct_tb + (ct_k << %d)", p.n),
+		words_load_shared(b->elem, words_offset(slot + p.a_bytes, cu_compound(str_fmt("ct_tb + (ct_k << %d)", p.n)),
 		elem_bytes(b->elem)))));
 	print_fma(g, acc, str_intern("ct_d"));
 	cu_end(g);
@@ -364,12 +365,12 @@ void mma_print(Cu *g, const Op *op)
 		m.together = b->matrices && 1 << b->x > b->words ? (1 << b->x) / b->words : 1;
 		if (m.f[0].matrices || b->matrices) out_puts(g->o, "const unsigned int ct_sh = ct_shared(ct_smem);\n");
 		for (int i = 0; i < 2; i++)
-			out_printf(g->o, "const unsigned int ct_t%s = %s;\n", m.f[i].name, cu_map_thread(&m.f[i].off));
+			out_printf(g->o, "const unsigned int ct_t%s = %s;\n", m.f[i].name, cu_map_thread(&m.f[i].off).text);
 		tensor_block(&m);
 	} else {
 		for (int i = 0; i < 2; i++)
 			m.f[i] = (Factor){ .e = ir_in(op, i)->type->elem,
-				.base = str_fmt("%lld", (long long)ir_int(ir_in(op, i)->def, AT_SLOT, 0)) };
+				.base = cu_int(ir_int(ir_in(op, i)->def, AT_SLOT, 0)) };
 		fma_block(&m, acc);
 	}
 	if (!in_place) {

@@ -33,19 +33,19 @@ static uint32_t vec_mask(const Shared *s)
 	return piece_bits(s->bit, s->vec);
 }
 
-static void regs_of_piece(const Shared *s, Str first, Str *reg)
+static void regs_of_piece(const Shared *s, CuInt first, Str *reg)
 {
 	for (int k = 0; k < 1 << s->vec; k++) {
 		uint32_t add = 0;
 		for (int i = 0; i < s->vec; i++)
 			if (k >> i & 1) add |= (uint32_t)1 << s->bit[i];
-		reg[k] = cu_at(s->g, s->data, cu_xor(first, str_fmt("%u", (unsigned)add)));
+		reg[k] = cu_at(s->g, s->data, cu_xor(first, cu_int(add)).text);
 	}
 }
 
-static Str piece_at(const Shared *s, Str first)
+static CuInt piece_at(const Shared *s, CuInt first)
 {
-	return words_offset(s->slot, cu_xor(cu_map_thread(&s->off), cu_map_reg(&s->off, first)), elem_bytes(s->e));
+	return words_offset(s->slot, cu_map_place(&s->off, first), elem_bytes(s->e));
 }
 
 /* Also in the places of those that were not started, each of which one that was takes over. */
@@ -71,12 +71,13 @@ void move_store_shared(Cu *g, const Op *op)
 	Str copies = cu_copies_of_block(g, s.l);
 	cu_line(g, op);
 	if (copies) out_printf(g->o, "if (%s) ", copies);
-	Str first = cu_pieces(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG), &opened);
+	CuInt first = cu_pieces(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG), &opened);
 	regs_of_piece(&s, first, reg);
 	int n = 1 << s.vec, bytes = n * elem_bytes(s.e);
 	bool run = n == 1 || words_pack_is_pure(g, s.data, s.bit, s.vec);
 	if (!opened && !run) cu_open(g);
-	Str w = n > 1 ? words_pack_piece(g, s.data, s.bit, s.vec, reg) : NULL, at = piece_at(&s, first);
+	Str w = n > 1 ? words_pack_piece(g, s.data, s.bit, s.vec, reg) : NULL;
+	CuInt at = piece_at(&s, first);
 	if (n == 1) words_store_shared(g, s.e, at, g->fn->fewer ? str_intern("ct_x") : reg[0]);
 	else out_printf(g->o, "*(%s *)%s = %s;\n", words_type(bytes), words_shared(at), w);
 	if (opened || !run) cu_end(g);
@@ -95,10 +96,10 @@ void move_load_shared(Cu *g, const Op *op)
 	bool run = n == 1 || words_piece_is_run(g, s.data, s.bit, s.vec);
 	cu_line(g, op);
 	Str said = cu_declare_before(g, op->out[0], run && !cu_opens_pieces(g, s.l, vec_mask(&s)));
-	Str first = cu_pieces(g, s.l, vec_mask(&s), &opened);
+	CuInt first = cu_pieces(g, s.l, vec_mask(&s), &opened);
 	regs_of_piece(&s, first, reg);
 	const char *type = words_type(n * elem_bytes(s.e));
-	Str at = piece_at(&s, first);
+	CuInt at = piece_at(&s, first);
 	if (!opened && !run) cu_open(g);
 	if (n == 1) {
 		out_printf(g->o, "%s = %s;%s\n", reg[0], words_load_shared(s.e, at), said);
@@ -139,11 +140,11 @@ void move_lanes(Cu *g, const Op *op)
 	if (lay_pull(*r->lay, *x->lay, &c) > CVT_SHFL) bug("convert_lanes leaves the warp");
 	CuMap lane = cu_map(c, LAY_HWAXIS(HW_LANE));
 	cu_declare(g, r);
-	Str reg = cu_loop(g, "ct_r", regs_of(r)), from = cu_xor(cu_map_thread(&lane), cu_map_reg(&lane, reg));
-	Shuffle s = { g, x, g->fn->lanes ? cu_xor(cu_first_lane(g), from) : from };
+	CuInt reg = cu_loop(g, "ct_r", regs_of(r)), from = cu_map_place(&lane, reg);
+	Shuffle s = { g, x, (g->fn->lanes ? cu_xor(cu_var(cu_first_lane(g)), from) : from).text };
 	cu_line(g, op);
 	Str chosen = cu_pick(c, reg, shuffled, &s);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), chosen);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg.text), chosen);
 	cu_end(g);
 }
 
@@ -171,26 +172,26 @@ static void open_pieces(const Pieces *p)
 	cu_sync(p->g);
 }
 
-static Str in_piece(const Pieces *p, const char *off)  /* condition; NULL: always */
+static Str in_piece(const Pieces *p, CuInt off)  /* condition; NULL: always */
 {
-	return p->count == 1 ? NULL : str_fmt("%s / %lldu == ct_k", off, (long long)p->elems);
+	return p->count == 1 ? NULL : str_fmt("%s / %lldu == ct_k", off.text, (long long)p->elems);
 }
 
-static Str piece_byte(const Pieces *p, const char *off)
+static CuInt piece_byte(const Pieces *p, CuInt off)
 {
-	Str o = p->count == 1 ? str_intern(off) : str_fmt("%s %% %lldu", off, (long long)p->elems);
+	CuInt o = p->count == 1 ? off : cu_compound(str_fmt("%s %% %lldu", off.text, (long long)p->elems));
 	return words_offset(p->slot, o, elem_bytes(p->e));
 }
 
 /* Opens a loop over the registers of v, and gives the register; ct_f: its offset in the tile, ct_t that of the
  * thread. */
-static Str open_offsets(const Pieces *p, const Val *v, const CuMap *off)
+static CuInt open_offsets(const Pieces *p, const Val *v, const CuMap *off)
 {
 	Cu *g = p->g;
 	cu_open(g);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(off));
-	Str reg = cu_loop(g, "ct_b", regs_of(v));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(off, reg)));
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(off).text);
+	CuInt reg = cu_loop(g, "ct_b", regs_of(v));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_var("ct_t"), cu_map_reg(off, reg)).text);
 	cu_line(g, p->op);
 	return reg;
 }
@@ -212,15 +213,15 @@ static void fill_piece(const Pieces *p, const Val *x)
 		bool opened;
 		cu_line(g, p->op);
 		if (copies) out_printf(g->o, "if (%s) ", copies);
-		Str reg = cu_pieces(g, *x->lay, 0, &opened);
-		Str at = cu_xor(cu_map_thread(&off), cu_map_reg(&off, reg));
-		words_store_shared(g, p->e, piece_byte(p, at), cu_at(g, x, reg));
+		CuInt reg = cu_pieces(g, *x->lay, 0, &opened);
+		CuInt at = cu_map_place(&off, reg);
+		words_store_shared(g, p->e, piece_byte(p, at), cu_at(g, x, reg.text));
 		if (opened) cu_end(g);
 		return;
 	}
-	Str reg = open_offsets(p, x, &off);
-	out_printf(g->o, "if (%s%s%s) ", copies ? copies : "", copies ? " && " : "", in_piece(p, "ct_f"));
-	words_store_shared(g, p->e, piece_byte(p, "ct_f"), cu_at(g, x, reg));
+	CuInt reg = open_offsets(p, x, &off), here = cu_var("ct_f");
+	out_printf(g->o, "if (%s%s%s) ", copies ? copies : "", copies ? " && " : "", in_piece(p, here));
+	words_store_shared(g, p->e, piece_byte(p, here), cu_at(g, x, reg.text));
 	close_offsets(p);
 }
 
@@ -231,14 +232,14 @@ static void read_piece(const Pieces *p, const Val *r)
 	if (p->count == 1) {
 		bool opened;
 		cu_line(g, p->op);
-		Str reg = cu_pieces(g, *r->lay, 0, &opened), at = cu_xor(cu_map_thread(&off), cu_map_reg(&off, reg));
-		out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), words_load_piece(p->e, piece_byte(p, at)));
+		CuInt reg = cu_pieces(g, *r->lay, 0, &opened), at = cu_map_place(&off, reg);
+		out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg.text), words_load_piece(p->e, piece_byte(p, at)));
 		if (opened) cu_end(g);
 		return;
 	}
-	Str reg = open_offsets(p, r, &off);
-	out_printf(g->o, "if (%s) %s = %s;\n", in_piece(p, "ct_f"), cu_at(g, r, reg),
-		words_load_piece(p->e, piece_byte(p, "ct_f")));
+	CuInt reg = open_offsets(p, r, &off), here = cu_var("ct_f");
+	out_printf(g->o, "if (%s) %s = %s;\n", in_piece(p, here), cu_at(g, r, reg.text),
+		words_load_piece(p->e, piece_byte(p, here)));
 	close_offsets(p);
 }
 
@@ -261,9 +262,9 @@ void move_share_copies(Cu *g, const Op *op)
 	int64_t slot = ir_int(op, AT_SLOT, 0);
 	if (!type_is_tile(r->type)) {
 		out_puts(g->o, "if (ct_lane == 0 && ct_warp == 0) ");
-		words_store_shared(g, r->type->elem, str_i64(slot), cu_scalar(g, r));
+		words_store_shared(g, r->type->elem, cu_int(slot), cu_scalar(g, r));
 		cu_sync(g);
-		out_printf(g->o, "%s = %s;\n", cu_scalar(g, r), words_load_shared(r->type->elem, str_i64(slot)));
+		out_printf(g->o, "%s = %s;\n", cu_scalar(g, r), words_load_shared(r->type->elem, cu_int(slot)));
 		return;
 	}
 	Pieces p = { g, op, r->type->elem, type_size(r->type), 1, slot };
@@ -294,23 +295,24 @@ void move_take(Cu *g, const Op *op)
 	open_pieces(&p);
 	fill_piece(&p, x);
 	cu_sync(g);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&other));
-	Str reg = cu_loop(g, "ct_b", regs_of(r)), chosen = cu_at(g, index, reg);
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&other).text);
+	CuInt reg = cu_loop(g, "ct_b", regs_of(r)), here = cu_var("ct_f");
+	Str chosen = cu_at(g, index, reg.text);
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s;\n",
 		index->type->elem == EL_U64 ? chosen : str_fmt("(long long)%s", chosen));
-	Str j = str_intern(shift ? str_fmt("((unsigned int)ct_j << %d)", shift) : "(unsigned int)ct_j");
+	CuInt j = cu_compound(shift ? str_fmt("((unsigned int)ct_j << %d)", shift) : "(unsigned int)ct_j");
 	out_printf(g->o, "const unsigned int ct_f = %s;\n",
-		cu_xor(cu_xor(str_intern("ct_t"), cu_map_reg(&other, reg)), j));
-	Str inside = str_fmt("ct_j < %lldu", (long long)type_extent(x->type, axis)), mine = in_piece(&p, "ct_f"),
-		to = cu_at(g, r, reg);
+		cu_xor(cu_xor(cu_var("ct_t"), cu_map_reg(&other, reg)), j).text);
+	Str inside = str_fmt("ct_j < %lldu", (long long)type_extent(x->type, axis)), mine = in_piece(&p, here),
+		to = cu_at(g, r, reg.text);
 	cu_line(g, op);
 	if (mine) {
 		out_printf(g->o, "if (%s) {\n\tif (%s) %s = %s;\n", inside, mine, to,
-			words_load_piece(p.e, piece_byte(&p, "ct_f")));
+			words_load_piece(p.e, piece_byte(&p, here)));
 		out_printf(g->o, "} else %s = %s;\n", to, pad);
 	} else {
 		out_printf(g->o, "%s = %s;\nif (%s) %s = %s;\n", to, pad, inside, to,
-			words_load_piece(p.e, piece_byte(&p, "ct_f")));
+			words_load_piece(p.e, piece_byte(&p, here)));
 	}
 	cu_end(g);
 	cu_end(g);
@@ -319,9 +321,9 @@ void move_take(Cu *g, const Op *op)
 /* ---- two tiles and one: the added coordinate is the highest register bit ---- */
 static void copy_half(Cu *g, const Op *op, const Val *to, int to_at, const Val *from, int from_at, int n)
 {
-	Str reg = cu_loop(g, "ct_r", n), t = cu_sum(reg, str_i64(to_at)), f = cu_sum(reg, str_i64(from_at));
+	CuInt reg = cu_loop(g, "ct_r", n), t = cu_sum(reg, cu_int(to_at)), f = cu_sum(reg, cu_int(from_at));
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, to, t), cu_at(g, from, f));
+	out_printf(g->o, "%s = %s;\n", cu_at(g, to, t.text), cu_at(g, from, f.text));
 	cu_end(g);
 }
 

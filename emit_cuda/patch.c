@@ -17,24 +17,22 @@ typedef struct Reader {
 } Reader;               /* x.patch holds the rows one after the other */
 
 /* ---- reading it ---- */
-static Str number(int64_t n) { return n < 0 ? str_fmt("(%lld)", (long long)n) : str_i64(n); }
-
 /* Coordinate of row ct_i, or of column `at`, relative to the thread's first element. */
-static Str place(const Reader *r, int a, int at)
+static CuInt place(const Reader *r, int a, int at)
 {
 	int below = 1, above = 1;
-	if (a == r->q.row) return number(at + r->q.p.lo[a]);
+	if (a == r->q.row) return cu_int(at + r->q.p.lo[a]);
 	for (int b = 0; b < r->q.p.rank; b++) {
 		if (b == r->q.row) continue;
 		if (b > a) below *= r->q.p.ext[b];
 		if (b < a) above *= r->q.p.ext[b];
 	}
-	if (r->q.p.ext[a] == 1) return number(r->q.p.lo[a]);
+	if (r->q.p.ext[a] == 1) return cu_int(r->q.p.lo[a]);
 	Str c = below > 1 ? str_fmt("ct_i / %d", below) : str_intern("ct_i");
 	if (above > 1) c = str_fmt("%s %% %d", c, r->q.p.ext[a]);
 	int64_t lo = r->q.p.lo[a];
-	if (lo) return str_fmt("(%s %s %lld)", c, lo < 0 ? "-" : "+", (long long)(lo < 0 ? -lo : lo));
-	return below > 1 || above > 1 ? str_fmt("(%s)", c) : c;
+	if (lo) return cu_var(str_fmt("(%s %s %lld)", c, lo < 0 ? "-" : "+", (long long)(lo < 0 ? -lo : lo)));
+	return cu_var(below > 1 || above > 1 ? str_fmt("(%s)", c) : c);
 }
 
 static Str inside(const Reader *r, int at, int log2)
@@ -43,11 +41,11 @@ static Str inside(const Reader *r, int at, int log2)
 	int n = 0;
 	for (int a = 0; a < r->q.p.rank; a++) {
 		if (r->x.proved[a]) continue;
-		Str c = place(r, a, at);
+		CuInt c = place(r, a, at);
 		if (a == r->q.row && log2)
-			out_printf(o, "%s%s <= ct_hi%d", n++ ? " && " : "", cu_sum(c, str_i64(1 << log2)), a);
-		else out_printf(o, "%s%s < ct_hi%d", n++ ? " && " : "", c, a);
-		if (r->x.low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
+			out_printf(o, "%s%s <= ct_hi%d", n++ ? " && " : "", cu_sum(c, cu_int(1 << log2)).text, a);
+		else out_printf(o, "%s%s < ct_hi%d", n++ ? " && " : "", cu_operand(c), a);
+		if (r->x.low[a]) out_printf(o, " && %s >= ct_lo%d", cu_operand(c), a);
 	}
 	Str s = out_take(o);
 	return n ? s : NULL;
@@ -58,9 +56,8 @@ static Str address(const Reader *r, int at)
 	Out *o = out_new();
 	out_puts(o, "ct_p");
 	for (int a = 0; a < r->q.p.rank; a++) {
-		Str c = place(r, a, at);
-		if (!strcmp(c, "0")) continue;
-		out_printf(o, r->x.v->unit[a] ? " + %s" : " + %s * %s", c, r->x.v->str[a]);
+		CuInt c = place(r, a, at);
+		if (!cu_is(c, 0)) out_printf(o, " + %s", access_scaled(cu_operand(c), r->x.v, a));
 	}
 	return out_take(o);
 }
@@ -75,15 +72,15 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	const char *nc = x->v->constant ? "nc" : "";
 	bool alone = n == 1 && bits <= 32 && p->rows == all && r->q.nrow > 1;
 	cu_line(g, x->op);
-	Str turn = str_intern("ct_i");
-	if (alone) cu_each(g, turn, r->q.nrow);
-	else turn = cu_loop(g, turn, r->q.nrow);
+	CuInt turn = cu_var("ct_i");
+	if (alone) cu_each(g, turn.text, r->q.nrow);
+	else turn = cu_loop(g, turn.text, r->q.nrow);
 	if (p->rows != all) {
 		out_printf(g->o, "if (0x%llxull >> ct_i & 1) {\n", (unsigned long long)p->rows);
 		out_in(g->o);
 	}
-	Str row = cu_times(turn, r->q.p.ext[r->q.row]);
-	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[%s]", x->patch, cu_sum(row, str_i64(p->at + k)));
+	CuInt row = cu_times(turn, r->q.p.ext[r->q.row]);
+	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[%s]", x->patch, cu_sum(row, cu_int(p->at + k)).text);
 	x->vec = p->log2;
 	if (alone) {
 		Str word = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, address(r, p->at), ok, access_pad(x))
@@ -215,7 +212,7 @@ static void fill_patch(Access *x)
 static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 {
 	Cu *g = r->x.g;
-	Str place = str_intern("0");
+	CuInt place = cu_int(0);
 	int size = 1, at = 0;
 	int64_t col[LAY_BITS] = { 0 };  /* of the bits of a register's number */
 	int rowsize = r->q.p.ext[r->q.row];
@@ -226,7 +223,7 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 		at += (int)(offsets[a] - r->q.p.lo[a]) * step;
 		const CuMap *m = &r->x.map[a];
 		for (int i = 0; i < m->nreg; i++) col[i] += (int64_t)m->col[i] * step;
-		Str c = cu_map_reg(m, "ct_r");
+		CuInt c = cu_map_reg(m, cu_var("ct_r"));
 		place = cu_sum(place, cu_times(c, step));
 	}
 	bool run = regs_of(v) > 1;
@@ -237,7 +234,8 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 	}
 	cu_val(g, v)->name = cu_name(g, v);
 	cu_fill(g, v);
-	out_printf(g->o, "%s = %s[%s];%s\n", cu_at(g, v, "ct_r"), r->x.patch, cu_sum(place, str_i64(at)), cu_said(g, v));
+	out_printf(g->o, "%s = %s[%s];%s\n", cu_at(g, v, "ct_r"), r->x.patch, cu_sum(place, cu_int(at)).text,
+		cu_said(g, v));
 }
 
 void patch_loads(Cu *g, const Op *op)

@@ -19,16 +19,16 @@ static int row_axis(Lay l)
 }
 
 /* The element of register `reg`, less what the thread adds. */
-static Str in_body(Lay l, Str reg)
+static Str in_body(Lay l, CuInt reg)
 {
 	CuMap m = cu_map(l, row_axis(l));
-	return cu_map_reg(&m, reg);
+	return cu_map_reg(&m, reg).text;
 }
 
 static Str of_thread(Lay l)
 {
 	CuMap m = cu_map(l, row_axis(l));
-	return cu_map_thread(&m);
+	return cu_map_thread(&m).text;
 }
 
 static const Val *some_row(const Fn *fn)
@@ -38,8 +38,6 @@ static const Val *some_row(const Fn *fn)
 	bug("a peeled kernel without rows");
 }
 
-static Str scaled(Str i, const CuView *v, int a) { return v->unit[a] ? i : str_fmt("%s * %s", i, v->str[a]); }
-
 /* ct_p: the row's first element. */
 static void print_row(Access *x)
 {
@@ -47,7 +45,7 @@ static void print_row(Access *x)
 	access_origin(x);
 	out_printf(o, "%s%s *const ct_p = %s", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
 		x->v->base);
-	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", scaled(str_fmt("ct_o%d", a), x->v, a));
+	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", access_scaled(str_fmt("ct_o%d", a), x->v, a));
 	out_puts(o, ";\n");
 }
 
@@ -181,10 +179,11 @@ static void print_pieces(Cu *g, Op *first, const Op *end)
 	bool some = ir_int(first, AT_LEAVES_OUT, 0);
 	Lay l = *some_row(g->fn)->lay;
 	int each = peel_piece(g->fn);
-	if (*cu_loop(g, "ct_part", g->fn->row_regs / each) == '0') out_puts(g->o, "const int ct_part = 0;\n");
+	if (cu_is(cu_loop(g, "ct_part", g->fn->row_regs / each), 0)) out_puts(g->o, "const int ct_part = 0;\n");
 	if (some) {
 		int sure = g->fn->row_sure > each ? g->fn->row_sure / each : 1;         /* the first begins what sums add to */
-		out_printf(g->o, "if (ct_part < %d || %s < ct_left) {\n", sure, in_body(l, str_fmt("(ct_part * %d)", each)));
+		out_printf(g->o, "if (ct_part < %d || %s < ct_left) {\n", sure,
+			in_body(l, cu_var(str_fmt("(ct_part * %d)", each))));
 		out_in(g->o);
 	}
 	print_part(g, first, end, PART_PIECE);
@@ -230,7 +229,7 @@ static void begin(Access *x, const Op *op, const Val *data, bool store, Cu *g)
 static void print_inside(const Access *x, const char *number)
 {
 	const Fn *fn = x->g->fn;
-	Str in = str_fmt("%s < ct_left", in_body(x->l, str_intern("ct_b")));
+	Str in = str_fmt("%s < ct_left", in_body(x->l, cu_var("ct_b")));
 	if (fn->row_sure) in = str_fmt("ct_b < %d || %s", fn->row_sure, in);
 	out_printf(x->g->o, "const int ct_b = %s << %d;\nconst int ct_in = %s;\n", number, x->vec, in);
 }
@@ -258,17 +257,17 @@ static void load_all(Access *x, const char *nc)
 	Str reg[16];
 	int pieces = g->fn->row_regs >> x->vec;
 	out_printf(g->o, "ct_u32x4 ct_v[%d];\n", pieces);
-	Str i = cu_loop(g, "ct_i", pieces);
-	print_inside(x, i);
+	CuInt i = cu_loop(g, "ct_i", pieces);
+	print_inside(x, i.text);
 	cu_line(g, x->op);
-	out_printf(g->o, "ct_v[%s] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", i, nc,
-		in_body(x->l, str_intern("ct_b")));
+	out_printf(g->o, "ct_v[%s] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", i.text, nc,
+		in_body(x->l, cu_var("ct_b")));
 	cu_end(g);
 	load_end(x);
 	i = cu_loop(g, "ct_i", pieces);
-	out_printf(g->o, "const int ct_b = %s << %d;\n", i, x->vec);
+	out_printf(g->o, "const int ct_b = %s << %d;\n", i.text, x->vec);
 	piece_registers(x, reg);
-	words_unpack(g, x->v->elem, 1 << x->vec, str_fmt("ct_v[%s]", i), reg);
+	words_unpack(g, x->v->elem, 1 << x->vec, str_fmt("ct_v[%s]", i.text), reg);
 	cu_end(g);
 }
 
@@ -279,7 +278,7 @@ static void load_all(Access *x, const char *nc)
 static void load_around(Access *x, const char *nc)
 {
 	Cu *g = x->g;
-	Str reg[16], at = str_fmt("ct_around + %s * %d", in_body(x->l, str_intern("ct_b")), elem_bytes(x->v->elem));
+	Str reg[16], at = str_fmt("ct_around + %s * %d", in_body(x->l, cu_var("ct_b")), elem_bytes(x->v->elem));
 	int bits = 8 * elem_bytes(x->v->elem), stage = peel_stage(g->fn, x->op);
 	out_puts(g->o, "const unsigned int ct_skew = (unsigned int)(unsigned long long)ct_q & 15;\n");
 	print_inside(x, "ct_part");
@@ -335,32 +334,34 @@ void peel_store(Cu *g, const Op *op)
 		piece_registers(&x, reg);
 		Str w = words_pack(g, x.v->elem, 1 << x.vec, reg);
 		cu_line(g, op);
-		out_printf(g->o, "ct_st_b128_if(ct_q + %s, ct_in, %s);\n", in_body(x.l, str_intern("ct_b")), w);
+		out_printf(g->o, "ct_st_b128_if(ct_q + %s, ct_in, %s);\n", in_body(x.l, cu_var("ct_b")), w);
 	}
 	cu_end(g);
 }
 
 /* ---- numbers of elements ---- */
 /* Of places without an element: that of the tile's end. */
-Str peel_iota(const Cu *g, Lay l, const char *reg)
+Str peel_iota(const Cu *g, Lay l, CuInt reg)
 {
 	Str at = in_body(l, reg), none = str_fmt("%lld", 1ll << g->fn->row_log2);
-	return str_fmt("(%s < %d ? %s < ct_left ? (int)%s + %s + ct_begin : %s : ct_edge ? ct_end : %s)", reg,
+	return str_fmt("(%s < %d ? %s < ct_left ? (int)%s + %s + ct_begin : %s : ct_edge ? ct_end : %s)", reg.text,
 		g->fn->row_regs, at, of_thread(l), at, none, none);
 }
 
 /* All of a vector are below the row's length, or none are. */
-Str peel_below_length(const Cu *g, Lay l, const char *reg)
+Str peel_below_length(const Cu *g, Lay l, CuInt reg)
 {
-	Str first = str_fmt("(%s & ~%d)", reg, peel_piece(g->fn) - 1), in = str_fmt("%s < ct_left", in_body(l, first));
-	if (g->fn->row_sure) in = str_fmt("(%s < %d || %s)", reg, g->fn->row_sure, in);
-	return str_fmt("(%s < %d ? %s : ct_edge)", reg, g->fn->row_regs, in);
+	CuInt first = cu_var(str_fmt("(%s & ~%d)", reg.text, peel_piece(g->fn) - 1));
+	Str in = str_fmt("%s < ct_left", in_body(l, first));
+	if (g->fn->row_sure) in = str_fmt("(%s < %d || %s)", reg.text, g->fn->row_sure, in);
+	return str_fmt("(%s < %d ? %s : ct_edge)", reg.text, g->fn->row_regs, in);
 }
 
 /* y: an integer. Places without an element are never stored: they may equal what they like. */
-Str peel_equals(const Cu *g, Lay l, const char *reg, Str y, const char *sign)
+Str peel_equals(const Cu *g, Lay l, CuInt reg, Str y, const char *sign)
 {
 	Str here = str_fmt("%s %s (unsigned int)%s - (unsigned int)%s - (unsigned int)ct_begin",
-		in_body(l, str_fmt("(unsigned int)%s", reg)), sign, y, of_thread(l));
-	return str_fmt("(%s < %d ? %s : (unsigned int)ct_end %s (unsigned int)%s)", reg, g->fn->row_regs, here, sign, y);
+		in_body(l, cu_compound(str_fmt("(unsigned int)%s", reg.text))), sign, y, of_thread(l));
+	return str_fmt("(%s < %d ? %s : (unsigned int)ct_end %s (unsigned int)%s)", reg.text, g->fn->row_regs, here,
+		sign, y);
 }

@@ -54,7 +54,7 @@ void private_open(Cu *g, const Op *op)
 	v->base = r->name = name;
 	cu_say(g, op);
 	out_printf(g->o, "%s *const %s = (%s *)%s;\n", type, w.all, type,
-		words_shared(str_fmt("%lld", (long long)ir_int(op, AT_SLOT, 0))));
+		words_shared(cu_int(ir_int(op, AT_SLOT, 0))));
 	if (!w.once) print_copies(&w, op, name, type);
 	open_elements(&w, w.once ? v->ext[0] : str_fmt("%s << %s", v->ext[0], w.log2));
 	out_printf(g->o, "%s[ct_i] = %s;\n", w.all, cu_num(v->elem, update_identity(op, v->elem)));

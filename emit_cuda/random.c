@@ -17,9 +17,9 @@ static Str number(const Op *op, int i)
 	}
 }
 
-static Str register_of(Str first, const uint8_t *bit, int run, int k)
+static Str register_of(CuInt first, const uint8_t *bit, int run, int k)
 {
-	return cu_xor(first, str_fmt("%u", (unsigned)piece_reg(bit, run, (uint32_t)k)));
+	return cu_xor(first, cu_int(piece_reg(bit, run, (uint32_t)k))).text;
 }
 
 static void print_block(Cu *g, const Op *op, Str offset)
@@ -35,8 +35,8 @@ static void print_fours(Cu *g, const Op *op)
 	int a, b;
 	if (!random_neighbours(r, &a, &b)) bug("random numbers of no neighbours");
 	uint8_t bit[2] = { (uint8_t)a, (uint8_t)b };
-	Str first = cu_registers(g, *r->lay, piece_bits(bit, FOUR_LOG2));
-	print_block(g, op, cu_at(g, ir_in(op, 1), first));
+	CuInt first = cu_registers(g, *r->lay, piece_bits(bit, FOUR_LOG2));
+	print_block(g, op, cu_at(g, ir_in(op, 1), first.text));
 	for (int i = 0; i < FOUR; i++) {
 		cu_line(g, op);
 		out_printf(g->o, "%s = %s;\n", cu_at(g, r, register_of(first, bit, FOUR_LOG2, i)), number(op, i));
@@ -54,9 +54,9 @@ static void print_astride(Cu *g, const Op *op)
 	int run = lay_run(*r->lay, r->type->rank - 1, bit);
 	if (run > RUN_LOG2) run = RUN_LOG2;
 	int n = 1 << run;
-	Str first = cu_registers(g, *r->lay, piece_bits(bit, run));
+	CuInt first = cu_registers(g, *r->lay, piece_bits(bit, run));
 	cu_line(g, op);
-	out_printf(g->o, "const int ct_at = (int)%s & %d;\n", cu_at(g, offset, first), FOUR - 1);
+	out_printf(g->o, "const int ct_at = (int)%s & %d;\n", cu_at(g, offset, first.text), FOUR - 1);
 	cu_line(g, op);
 	out_printf(g->o, "%s ct_n[%d] = { 0 };\n", cu_type(r->type->elem), n + FOUR);
 	for (int k = 0; k <= n; k += FOUR) {

@@ -116,7 +116,7 @@ static void reduce_element(Cu *g, const Op *op, int kind, int64_t rows, int n, c
 	Elem e = x->type->elem;
 	const char *t = elem_rows[e].name;
 	int value = kind == KIND_MAX_ELEMENT ? KIND_MAX : KIND_MIN, each = regs_of(x) / (int)rows;
-	Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
+	Str from = cu_xor(cu_var("ct_s"), cu_linear(cu_var("ct_i"), n, v)).text;
 	out_printf(g->o, "%s ct_a0 = %s;\n%s ct_a1;\n", cu_type(e), cu_at(g, x, "ct_s"), cu_type(ir_in(op, 1)->type->elem));
 	loop_of_rest(g, *x->lay, each, cu_inner_unroll(rows, each));
 	cu_open(g);
@@ -172,12 +172,12 @@ static Str with_term(Cu *g, const Op *op, int kind, Str a, const char *reg)
 }
 
 /* One more register of a reduction in their order. */
-void reduce_register(Cu *g, const Op *op, const char *reg)
+void reduce_register(Cu *g, const Op *op, CuInt reg)
 {
 	Str r = cu_at(g, op->out[0], "0");
 	cu_line(g, op);
-	out_printf(g->o, "%s = %s ? %s : %s;\n", r, reg, with_term(g, op, (int)ir_int(op, AT_KIND, 0), r, reg),
-		term(g, op, reg));
+	out_printf(g->o, "%s = %s ? %s : %s;\n", r, reg.text,
+		with_term(g, op, (int)ir_int(op, AT_KIND, 0), r, reg.text), term(g, op, reg.text));
 }
 
 /* Of one part of a peeled row, to what the parts before it have. */
@@ -189,11 +189,11 @@ static void reduce_part(Cu *g, const Op *op, int kind)
 	out_puts(g->o, "{\n");
 	out_in(g->o);
 	if (g->part == PART_END && op_sums_products(op)) {
-		out_printf(g->o, "%s = %s;\n", sum, with_term(g, op, kind, sum, peel_first(g)));
+		out_printf(g->o, "%s = %s;\n", sum, with_term(g, op, kind, sum, peel_first(g).text));
 		cu_end(g);
 		return;
 	}
-	out_printf(g->o, "%s ct_a = %s;\n", cu_type(e), term(g, op, peel_first(g)));
+	out_printf(g->o, "%s ct_a = %s;\n", cu_type(e), term(g, op, peel_first(g).text));
 	peel_rest(g, "ct_i");
 	out_printf(g->o, "ct_a = %s;\n", with_term(g, op, kind, part, "ct_i"));
 	cu_end(g);
@@ -226,7 +226,7 @@ static void reduce_simply(Cu *g, const Op *op, int kind, int n, const uint32_t *
 		return;
 	}
 	out_puts(g->o, " ");
-	Str next = with_term(g, op, kind, sum, cu_linear("ct_i", n, v));
+	Str next = with_term(g, op, kind, sum, cu_linear(cu_var("ct_i"), n, v).text);
 	loop_of_rest(g, *ir_in(op, 0)->lay, each, cu_inner_unroll(1, each));
 	out_printf(g->o, "%s = %s;%s\n", sum, next, cu_said(g, op->out[0]));
 }
@@ -259,20 +259,21 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 	int64_t rows = (int64_t)1 << r.in[HW_REG];
 	if (is_expression(op, kind)) {
 		int each = regs_of(x) / (int)rows;
-		Str at = cu_deposit("ct_q", lay_reduced_regs(*x->lay, axis, 1)), sum = cu_at(g, op->out[0], "ct_q");
+		CuInt at = cu_deposit(cu_var("ct_q"), lay_reduced_regs(*x->lay, axis, 1));
+		Str sum = cu_at(g, op->out[0], "ct_q");
 		cu_each(g, "ct_q", rows);
 		if (each > 1) cu_open(g);
-		out_printf(g->o, "%s = %s;\n", sum, term(g, op, at));
+		out_printf(g->o, "%s = %s;\n", sum, term(g, op, at.text));
 		if (each == 1) return;
-		Str next = with_term(g, op, kind, sum, cu_xor(at, cu_linear("ct_i", n, v)));
+		Str next = with_term(g, op, kind, sum, cu_xor(at, cu_linear(cu_var("ct_i"), n, v)).text);
 		cu_head(g, "ct_i", 1, each, cu_inner_unroll(rows, each));
 		out_printf(g->o, "%s = %s;\n", sum, next);
 		cu_end(g);
 		return;
 	}
 	Str a[MOST], b[MOST];
-	Str q = cu_loop(g, "ct_q", rows);
-	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit(q, lay_reduced_regs(*x->lay, axis, 1)));
+	CuInt q = cu_loop(g, "ct_q", rows);
+	out_printf(g->o, "const int ct_s = %s;\n", cu_deposit(q, lay_reduced_regs(*x->lay, axis, 1)).text);
 	for (int i = 0; i < op->nout; i++) {
 		a[i] = str_fmt("ct_a%d", i);
 		b[i] = str_fmt("ct_b%d", i);
@@ -285,14 +286,14 @@ static void reduce_regs(Cu *g, const Op *op, int kind)
 		int each = regs_of(x) >> r.in[HW_REG];
 		cu_head(g, "ct_i", 1, each, cu_inner_unroll(rows, each));
 		cu_open(g);
-		Str from = cu_xor(str_intern("ct_s"), cu_linear("ct_i", n, v));
+		Str from = cu_xor(cu_var("ct_s"), cu_linear(cu_var("ct_i"), n, v)).text;
 		for (int i = 0; i < op->nin; i++)
 			out_printf(g->o, "const %s %s = %s;\n", cu_type(ir_in(op, i)->type->elem), b[i],
 				cu_at(g, ir_in(op, i), from));
 		reduce_combine(g, op, kind, op->nin, a, b, a, b);
 		cu_end(g);
 	}
-	for (int i = 0; i < op->nout; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], q), a[i]);
+	for (int i = 0; i < op->nout; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], q.text), a[i]);
 	cu_end(g);
 }
 
@@ -408,10 +409,10 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 		return;
 	}
 	declare_outs(g, op);
-	Str q = cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
-	Str from = cu_deposit(q, kept);
+	CuInt q = cu_loop(g, "ct_q", (int64_t)1 << r.in[HW_REG]);
+	Str from = cu_deposit(q, kept).text;
 	if (op->nin == 1 && is_expression(op, kind)) {
-		Str sum = cu_at(g, op->out[0], q);
+		Str sum = cu_at(g, op->out[0], q.text);
 		out_printf(g->o, "%s = %s;\n", sum, cu_at(g, x, from));
 		combine_steps(g, op, kind, n, lane, doubles, sum, "");
 		cu_end(g);
@@ -431,7 +432,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 			str_fmt(bits, (unsigned)(lane[k] & (~lane[k] + 1))));
 		cu_end(g);
 	}
-	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], q), a[i]);
+	for (int i = 0; i < op->nin; i++) out_printf(g->o, "%s = %s;\n", cu_at(g, op->out[i], q.text), a[i]);
 	cu_end(g);
 }
 

@@ -4,9 +4,10 @@
 
 bool peel_row(const Fn *fn, Lay l) { return fn->peel_line && holds_row(fn, l); }
 
-Str peel_first(const Cu *g)
+CuInt peel_first(const Cu *g)
 {
-	return g->part == PART_END ? str_i64(g->fn->row_regs) : str_fmt("ct_part * %d", peel_piece(g->fn));
+	return g->part == PART_END ? cu_int(g->fn->row_regs)
+		: cu_compound(str_fmt("ct_part * %d", peel_piece(g->fn)));
 }
 
 static void loop_part(Cu *g, const char *var, int each, int first)
@@ -32,7 +33,7 @@ void cu_reached(Cu *g, const char *var, int from, int each)
 	else out_printf(g->o, "CT_UNROLL(%s, %d, ct_used) ", var, from);
 }
 
-Str peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
+CuInt peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 {
 	if (g->part && peel_row(g->fn, l)) {
 		loop_part(g, var, peel_piece(g->fn) >> each, 0);
@@ -42,7 +43,7 @@ Str peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 	} else {
 		return cu_loop(g, var, n);
 	}
-	return str_intern(var);
+	return cu_var(var);
 }
 
 bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip)
@@ -52,15 +53,15 @@ bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip)
 		|| !(g->roles || cu_unrolled(regs / each));
 }
 
-Str cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)
+CuInt cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)
 {
 	int regs = 1 << l.in[HW_REG], each = (int)skip + 1;
 	*opened = cu_opens_pieces(g, l, skip);
 	if (*opened) return cu_registers(g, l, skip);
-	if (each == regs) return str_intern("0");
+	if (each == regs) return cu_int(0);
 	if (each == 1) cu_each(g, "ct_b", regs);
 	else out_printf(g->o, "CT_UNROLL_BY(ct_b, %d, %d) ", regs, each);
-	return str_intern("ct_b");
+	return cu_var("ct_b");
 }
 
 static int bits_counted(Lay l, uint32_t skip)
@@ -76,23 +77,23 @@ static bool is_once(const Cu *g, Lay l, uint32_t skip)
 	return !bits_counted(l, skip) && !g->part && regs_of_layout(g->fn, l) == 1 << l.in[HW_REG];
 }
 
-const char *cu_register(const Cu *g, Lay l, uint32_t skip) { return is_once(g, l, skip) ? "0" : "ct_b"; }
+CuInt cu_register(const Cu *g, Lay l, uint32_t skip) { return is_once(g, l, skip) ? cu_int(0) : cu_var("ct_b"); }
 
-const char *cu_iteration(const Cu *g, Lay l, uint32_t skip)
+CuInt cu_iteration(const Cu *g, Lay l, uint32_t skip)
 {
-	return is_once(g, l, skip) ? "0" : skip ? "ct_i" : "ct_b";
+	return is_once(g, l, skip) ? cu_int(0) : cu_var(skip ? "ct_i" : "ct_b");
 }
 
-Str cu_registers(Cu *g, Lay l, uint32_t skip)
+CuInt cu_registers(Cu *g, Lay l, uint32_t skip)
 {
 	uint32_t all = ((uint32_t)1 << l.in[HW_REG]) - 1;
 	int n = bits_counted(l, skip);
 	if (is_once(g, l, skip)) {
 		cu_open(g);
-		return str_intern("0");
+		return cu_int(0);
 	}
 	if (!skip) return peel_loop(g, "ct_b", regs_of_layout(g->fn, l), l, 0);
-	Str i = peel_loop(g, "ct_i", (int64_t)1 << n, l, l.in[HW_REG] - n);
-	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit(i, all & ~skip));
-	return str_intern("ct_b");
+	CuInt i = peel_loop(g, "ct_i", (int64_t)1 << n, l, l.in[HW_REG] - n);
+	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit(i, all & ~skip).text);
+	return cu_var("ct_b");
 }

@@ -105,7 +105,7 @@ static uint32_t low_bits(const Scan *s) { return bits_of(s, HW_REG, 0, s->plan.l
 
 static uint32_t all_groups(const Scan *s) { return ((uint32_t)1 << s->groups) - 1; }
 
-static Str group_of(const Scan *s, const char *reg)
+static CuInt group_of(const Scan *s, CuInt reg)
 {
 	uint32_t col[LAY_BITS];
 	for (int b = 0; b < s->lay.in[HW_REG]; b++) col[b] = as_groups(s, (uint32_t)1 << b);
@@ -113,7 +113,7 @@ static Str group_of(const Scan *s, const char *reg)
 }
 
 /* What number `var` of bits from..to of the axis adds to the register (or warp) that holds them. */
-static Str walk(const Scan *s, const char *var, Hw h, int from, int to, bool groups)
+static CuInt walk(const Scan *s, CuInt var, Hw h, int from, int to, bool groups)
 {
 	uint32_t col[LAY_BITS] = { 0 };
 	for (int k = from; k < to; k++) {
@@ -213,55 +213,58 @@ static void put_before(const Scan *s, const Str *p, const Str *x, Str known)
 }
 
 /* A loop over the numbers that have only bits of mask. */
-static Str loop_over(Cu *g, const char *var, uint32_t mask)
+static CuInt loop_over(Cu *g, const char *var, uint32_t mask)
 {
 	if (!(mask & (mask + 1))) return cu_loop(g, var, (int64_t)mask + 1);
-	Str counter = cu_loop(g, str_fmt("%s_", var), (int64_t)1 << f2_count(mask));
-	out_printf(g->o, "const int %s = %s;\n", var, cu_deposit(counter, mask));
-	return str_intern(var);
+	CuInt counter = cu_loop(g, str_fmt("%s_", var), (int64_t)1 << f2_count(mask));
+	out_printf(g->o, "const int %s = %s;\n", var, cu_deposit(counter, mask).text);
+	return cu_var(var);
 }
 
 /* The same over a thread's groups: of a row over those that rows reach, each of which is a vector; over some of them,
  * where these are scanned at a time. */
-static Str loop_over_groups(const Scan *s, const char *var, uint32_t mask)
+static CuInt loop_over_groups(const Scan *s, const char *var, uint32_t mask)
 {
 	if (s->inside) {
 		cu_head(s->g, "ct_i", 0, (int64_t)1 << s->some, true);
 		cu_open(s->g);
 		out_printf(s->g->o, "const int %s = ct_c + ct_i;\n", var);
-		return str_intern(var);
+		return cu_var(var);
 	}
 	if (!mask || mask != all_groups(s) || !cu_leaves_out(s->g, s->lay)) return loop_over(s->g, var, mask);
 	cu_reached(s->g, var, 0, s->plan.low);
 	cu_open(s->g);
-	return str_intern(var);
+	return cu_var(var);
 }
 
 /* The groups below bit k of the axis, of the block whose first group is `block`, get ct_o before them. */
-static void put_before_block(const Scan *s, int k, Str lanes, Str block)
+static void put_before_block(const Scan *s, int k, Str lanes, CuInt block)
 {
 	Str p[MOST], o[MOST];
 	uint32_t groups = as_groups(s, bits_of(s, HW_REG, s->plan.low, k));
-	Str group = groups ? loop_over(s->g, "ct_u", groups) : str_intern("0");
-	each(s, p, "p", s->groups, cu_xor(block, group));
+	CuInt group = groups ? loop_over(s->g, "ct_u", groups) : cu_int(0);
+	each(s, p, "p", s->groups, cu_xor(block, group).text);
 	each(s, o, "o", 0, "");
-	put_before(s, p, o, comes_before(s, k, lanes, group));
+	put_before(s, p, o, comes_before(s, k, lanes, group.text));
 	if (groups) cu_end(s->g);
 }
 
 /* ---- levels ---- */
-static Str nth(const Scan *s, const char *var, int len)
+static CuInt nth(const Scan *s, const char *var, int len)
 {
-	return s->back ? str_fmt("%d - %s", len - 1, var) : str_intern(var);
+	return s->back ? cu_compound(str_fmt("%d - %s", len - 1, var)) : cu_var(var);
 }
 
+/* Of len numbers the one that a scan meets first. */
+static CuInt first_of(const Scan *s, int len) { return cu_int(s->back ? len - 1 : 0); }
+
 /* The first register of a group. */
-static Str print_begin(const Scan *s, Str group)
+static CuInt print_begin(const Scan *s, CuInt group)
 {
-	Str begin = cu_deposit(group, ~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1));
-	if (!low_bits(s) || *begin == '0') return begin;
-	out_printf(s->g->o, "const int ct_s = %s;\n", begin);
-	return str_intern("ct_s");
+	CuInt begin = cu_deposit(group, ~low_bits(s) & (((uint32_t)1 << s->lay.in[HW_REG]) - 1));
+	if (!low_bits(s) || cu_is(begin, 0)) return begin;
+	out_printf(s->g->o, "const int ct_s = %s;\n", begin.text);
+	return cu_var("ct_s");
 }
 
 /* Results among neighbours, and their total. */
@@ -270,8 +273,8 @@ static void scan_neighbours(const Scan *s)
 	Cu *g = s->g;
 	Str t[MOST], x[MOST], y[MOST], r[MOST];
 	int low = s->plan.low, len = 1 << low;
-	Str group = loop_over_groups(s, "ct_g", all_groups(s)), begin = print_begin(s, group);
-	Str at = cu_xor(begin, walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low, false));
+	CuInt group = loop_over_groups(s, "ct_g", all_groups(s)), begin = print_begin(s, group);
+	Str at = cu_xor(begin, walk(s, first_of(s, len), HW_REG, 0, low, false)).text;
 	registers(s, false, at, x);
 	registers(s, true, at, y);
 	copies(s, "x", x, t);
@@ -279,7 +282,8 @@ static void scan_neighbours(const Scan *s)
 	if (low) {
 		cu_head(g, "ct_j", 1, len, cu_inner_unroll((int64_t)1 << s->groups, len));
 		cu_open(g);
-		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(begin, walk(s, nth(s, "ct_j", len), HW_REG, 0, low, false)));
+		CuInt next = cu_xor(begin, walk(s, nth(s, "ct_j", len), HW_REG, 0, low, false));
+		out_printf(g->o, "const int ct_r = %s;\n", next.text);
 		registers(s, false, "ct_r", x);
 		registers(s, true, "ct_r", y);
 		if (s->exclusive) assign(s, y, t);
@@ -289,9 +293,9 @@ static void scan_neighbours(const Scan *s)
 		cu_end(g);
 	}
 	if (low < s->plan.n) {
-		each(s, x, "t", s->groups, group);
+		each(s, x, "t", s->groups, group.text);
 		assign(s, x, t);
-		each(s, x, "p", s->groups, group);
+		each(s, x, "p", s->groups, group.text);
 		assign(s, x, s->self ? t : s->neutral[0] ? s->neutral : s->identity);
 	}
 	cu_end(g);
@@ -304,9 +308,8 @@ static void scan_groups(const Scan *s, int from, int to)
 	Str t[MOST], o[MOST], x[MOST];
 	uint32_t below = as_groups(s, bits_of(s, HW_REG, 0, to)), rest = all_groups(s) & ~below;
 	int len = 1 << (to - from);
-	Str h = loop_over(g, "ct_h", rest);
-	each(s, t, "t", s->groups, cu_xor(h, walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, from,
-		to, true)));
+	CuInt h = loop_over(g, "ct_h", rest);
+	each(s, t, "t", s->groups, cu_xor(h, walk(s, first_of(s, len), HW_REG, from, to, true)).text);
 	copies(s, "o", t, o);
 	if (!rest && len == 1 << s->groups && cu_leaves_out(g, s->lay)) {
 		cu_reached(g, "ct_j", 1, s->plan.low);
@@ -314,13 +317,13 @@ static void scan_groups(const Scan *s, int from, int to)
 		cu_head(g, "ct_j", 1, len, cu_inner_unroll((int64_t)1 << f2_count(rest), len));
 	}
 	cu_open(g);
-	Str at = cu_xor(h, walk(s, nth(s, "ct_j", len), HW_REG, from, to, true));
+	CuInt at = cu_xor(h, walk(s, nth(s, "ct_j", len), HW_REG, from, to, true));
 	put_before_block(s, from, NULL, at);
-	each(s, t, "t", s->groups, at);
+	each(s, t, "t", s->groups, at.text);
 	copies(s, "x", t, x);
 	combine(s, o, x, o, x);
 	cu_end(g);
-	each(s, t, "t", s->groups, h);
+	each(s, t, "t", s->groups, h.text);
 	assign(s, t, o);
 	cu_end(g);
 }
@@ -354,8 +357,8 @@ static void scan_lanes(const Scan *s, int from, int to)
 			: str_fmt("ct_m + %u", (unsigned)(below - least));
 	}
 	if (g->fn->short_rows) out_printf(g->o, "if (%s < ct_lanes) ", lane);
-	Str h = loop_over_groups(s, "ct_h", rest);
-	each(s, t, "t", s->groups, h);
+	CuInt h = loop_over_groups(s, "ct_h", rest);
+	each(s, t, "t", s->groups, h.text);
 	for (int i = 0; i < s->n; i++)
 		out_printf(g->o, "const %s ct_o%d = ct_shfl_xor_%s(%s, %s);\n", cu_type(s->e[i]), i, elem_rows[s->e[i]].name,
 			t[i], lane);
@@ -394,7 +397,7 @@ static void scan_some(Scan *s)
 	for (int k = s->plan.low, to; k < s->after_lanes; k = to) scan_lanes(s, k, to = lanes_end(s, k, s->after_lanes));
 	cu_head(g, "ct_j", 0, some, true);
 	cu_open(g);
-	out_printf(g->o, "const int ct_d = ct_c + %s;\n", nth(s, "ct_j", (int)some));
+	out_printf(g->o, "const int ct_d = ct_c + %s;\n", nth(s, "ct_j", (int)some).text);
 	each(s, q, "t", s->some, "ct_d");
 	out_puts(g->o, "if (ct_k == 0 && ct_j == 0) {\n");
 	out_in(g->o);
@@ -403,7 +406,7 @@ static void scan_some(Scan *s)
 	out_puts(g->o, "} else {\n");
 	out_in(g->o);
 	copies(s, "o", t, o);
-	put_before_block(s, s->after_lanes, NULL, str_intern("ct_d"));
+	put_before_block(s, s->after_lanes, NULL, cu_var("ct_d"));
 	copies(s, "x", q, x);
 	combine(s, t, x, o, x);
 	cu_end(g);
@@ -413,7 +416,7 @@ static void scan_some(Scan *s)
 }
 
 /* ---- warps ---- */
-static Str slot(const Scan *s, int value, Str index)
+static CuInt slot(const Scan *s, int value, CuInt index)
 {
 	int64_t at = ir_int(s->op, AT_SLOT, 0) + scan_offset(s->op, &s->plan, value);
 	return words_offset(at, index, scan_slot(s->op, value));
@@ -424,52 +427,53 @@ static void store_totals(const Scan *s)
 	Cu *g = s->g;
 	Lay l = s->plan.totals;
 	CuMap m = cu_map(l, LAY_PACKED);
-	Str t[MOST], at[MOST], who = cu_copies(l);
+	CuInt at[MOST];
+	Str t[MOST], who = cu_copies(l);
 	uint32_t spare = lay_hwcoord(l, lay_free(l), HW_REG);
-	const char *reg = g->fn->cluster ? cluster_register(g, l) : cu_register(g, l, spare);
-	each(s, t, "t", s->groups, group_of(s, reg));
-	for (int i = 0; i < s->n; i++) at[i] = slot(s, i, cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg)));
+	CuInt reg = g->fn->cluster ? cluster_register(g, l) : cu_register(g, l, spare);
+	each(s, t, "t", s->groups, group_of(s, reg).text);
+	for (int i = 0; i < s->n; i++) at[i] = slot(s, i, cu_map_place(&m, reg));
 	if (g->fn->cluster) {
 		cluster_send(g, s->op, l, s->n, s->e, at, t);
 		return;
 	}
 	if (who) out_printf(g->o, "if (%s) ", who);
-	(void)!cu_registers(g, l, spare);
+	(void)cu_registers(g, l, spare).text;
 	for (int i = 0; i < s->n; i++) words_store_shared(g, s->e[i], at[i], t[i]);
 	cu_end(g);
 	cu_sync(g);
 }
 
 /* The number of a total whose number along the axis is 0, in the row of a register. */
-static Str first_slot(const Scan *s, const char *reg)
+static CuInt first_slot(const Scan *s, CuInt reg)
 {
 	CuMap m = cu_map(s->plan.totals, LAY_PACKED);
 	int at = lay_shift(s->plan.totals, ir_axis(s->op));
 	uint32_t axis = (((uint32_t)1 << (s->plan.n - s->plan.warps)) - 1) << at;
 	for (int i = 0; i < m.nreg + m.nlane + m.nwarp; i++) m.col[i] &= ~axis;
-	return cu_xor(cu_map_thread(&m), cu_map_reg(&m, reg));
+	return cu_map_place(&m, reg);
 }
 
 /* first: the number of the first one. */
-static void load_total(const Scan *s, Str first, const char *number, Str *v)
+static void load_total(const Scan *s, CuInt first, CuInt number, Str *v)
 {
 	int at = lay_shift(s->plan.totals, ir_axis(s->op));
 	uint32_t col[LAY_BITS];
 	for (int k = 0; k < LAY_BITS; k++) col[k] = k + at < 32 ? (uint32_t)1 << (k + at) : 0;
-	Str index = cu_xor(first, cu_linear(number, s->plan.n - s->plan.warps, col));
+	CuInt index = cu_xor(first, cu_linear(number, s->plan.n - s->plan.warps, col));
 	for (int i = 0; i < s->n; i++)
 		v[i] = s->g->fn->cluster ? cluster_received(s->e[i], slot(s, i, index))
 			: words_load_shared(s->e[i], slot(s, i, index));
 }
 
-static Str last_total(const Scan *s, int len)
+static CuInt last_total(const Scan *s, int len)
 {
-	return s->g->fn->fewer ? str_fmt("(int)(%s)", last_warp(s)) : str_fmt("%d", len - 1);
+	return s->g->fn->fewer ? cu_var(str_fmt("(int)(%s)", last_warp(s))) : cu_int(len - 1);
 }
 
 /* ct_e[u] becomes the combination of the totals before those of this warp's groups u above the first bit of warps. Of
  * warps that a call does not start nobody takes the totals: those that are there come first. */
-static void combine_totals(const Scan *s, Str first, int above)
+static void combine_totals(const Scan *s, CuInt first, int above)
 {
 	Cu *g = s->g;
 	Str o[MOST], e[MOST], w[MOST], x[MOST];
@@ -478,20 +482,20 @@ static void combine_totals(const Scan *s, Str first, int above)
 	for (int k = from, u = 0; k < to; k++)
 		if (s->plan.hw[k] == HW_REG)
 			col[k - from] = (uint32_t)1 << f2_count(ups & (((uint32_t)1 << s->plan.bit[k]) - 1)), u++;
-	load_total(s, first, s->back ? last_total(s, len) : "0", w);
+	load_total(s, first, s->back ? last_total(s, len) : cu_int(0), w);
 	copies(s, "o", w, o);
 	bool few = above || (int64_t)len << f2_count((uint32_t)s->rows) <= COST_SCAN_UNROLLED;
 	out_puts(g->o, few ? "#pragma unroll\n" : "#pragma unroll 8\n");
 	out_printf(g->o, "for (int ct_j = 1; ct_j < %d; ct_j++) {\n", len);
 	out_in(g->o);
-	Str number = nth(s, "ct_j", len);
+	CuInt number = nth(s, "ct_j", len);
 	if (s->back) {
-		if (g->fn->fewer) number = str_fmt("(%s - ct_j) & %d", last_total(s, len), len - 1);
-		out_printf(g->o, "const int ct_n = %s;\n", number);
-		number = str_intern("ct_n");
+		if (g->fn->fewer) number = cu_compound(str_fmt("(%s - ct_j) & %d", last_total(s, len).text, len - 1));
+		out_printf(g->o, "const int ct_n = %s;\n", number.text);
+		number = cu_var("ct_n");
 	}
-	each(s, e, "e", above, cu_linear(number, to - from, col));
-	out_printf(g->o, "if ((ct_warp & %u) == %s) {\n", (unsigned)warps, walk(s, number, HW_WARP, from, to, false));
+	each(s, e, "e", above, cu_linear(number, to - from, col).text);
+	out_printf(g->o, "if ((ct_warp & %u) == %s) {\n", (unsigned)warps, walk(s, number, HW_WARP, from, to, false).text);
 	out_in(g->o);
 	assign(s, e, o);
 	cu_end(g);
@@ -509,10 +513,10 @@ static void scan_warps(const Scan *s)
 	uint32_t ups = bits_of(s, HW_REG, from, to);
 	int above = f2_count(ups);
 	store_totals(s);
-	Str reg = loop_over(g, "ct_b", (uint32_t)s->rows), first = first_slot(s, reg);
-	if (strcmp(first, "0")) {
-		out_printf(g->o, "const unsigned int ct_a = %s;\n", first);
-		first = str_intern("ct_a");
+	CuInt reg = loop_over(g, "ct_b", (uint32_t)s->rows), first = first_slot(s, reg);
+	if (!cu_is(first, 0)) {
+		out_printf(g->o, "const unsigned int ct_a = %s;\n", first.text);
+		first = cu_var("ct_a");
 	}
 	const Str *none = s->neutral[0] ? s->neutral : s->identity;
 	if (!above) copies(s, "e", none, e);
@@ -523,8 +527,8 @@ static void scan_warps(const Scan *s)
 		out_printf(g->o, "%s = %s;\n", e[i], none[i]);
 	}
 	combine_totals(s, first, above);
-	Str v = cu_loop(g, "ct_v", (int64_t)1 << above);
-	each(s, e, "e", above, v);
+	CuInt v = cu_loop(g, "ct_v", (int64_t)1 << above);
+	each(s, e, "e", above, v.text);
 	copies(s, "o", e, o);
 	if (!s->neutral[0]) {
 		out_printf(g->o, "if ((ct_warp & %u) != %s", (unsigned)bits_of(s, HW_WARP, from, to),
@@ -546,11 +550,11 @@ static void scan_apply(const Scan *s)
 	Cu *g = s->g;
 	Str p[MOST], y[MOST], z[MOST];
 	int low = s->plan.low, len = 1 << low;
-	Str group = loop_over_groups(s, "ct_g", all_groups(s)), begin = print_begin(s, group);
-	Str any = comes_before(s, s->plan.n, NULL, group);
-	each(s, p, "p", s->groups, group);
+	CuInt group = loop_over_groups(s, "ct_g", all_groups(s)), begin = print_begin(s, group);
+	Str any = comes_before(s, s->plan.n, NULL, group.text);
+	each(s, p, "p", s->groups, group.text);
 	if (s->self) {
-		registers(s, true, begin, y);
+		registers(s, true, begin.text, y);
 		assign(s, y, p);
 		cu_end(g);
 		return;
@@ -561,14 +565,14 @@ static void scan_apply(const Scan *s)
 		out_in(g->o);
 	}
 	if (s->exclusive) {
-		registers(s, true, cu_xor(begin, walk(s, s->back ? str_fmt("%d", len - 1) : "0", HW_REG, 0, low,
-			false)), y);
+		registers(s, true, cu_xor(begin, walk(s, first_of(s, len), HW_REG, 0, low, false)).text, y);
 		assign(s, y, p);
 	}
 	if (!s->exclusive || low) {
 		cu_head(g, "ct_j", s->exclusive, len, cu_inner_unroll((int64_t)1 << s->groups, len));
 		cu_open(g);
-		out_printf(g->o, "const int ct_r = %s;\n", cu_xor(begin, walk(s, nth(s, "ct_j", len), HW_REG, 0, low, false)));
+		CuInt next = cu_xor(begin, walk(s, nth(s, "ct_j", len), HW_REG, 0, low, false));
+		out_printf(g->o, "const int ct_r = %s;\n", next.text);
 		registers(s, true, "ct_r", y);
 		copies(s, "z", y, z);
 		combine(s, z, p, p, z);

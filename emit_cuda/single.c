@@ -11,8 +11,8 @@ typedef struct Elements {
 	int first;              /* operand after the indices */
 	const Val *like;        /* the value that says how many */
 	int mask;               /* its operand; 0: none */
-	Str reg;                /* this one */
-	Str first_reg;          /* the first one of the vector */
+	CuInt reg;              /* this one */
+	CuInt first_reg;        /* the first one of the vector */
 	Lay l;
 	ElementsPlan p;
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first */
@@ -36,7 +36,7 @@ static Str element_index(const Elements *x, int a)
 {
 	const Val *i = ir_in(x->op, 1 + a);
 	if (ir_const_value(i, NULL) && type_is_scalar(i->type) && !x->called) return access_wide(x->g, i);
-	Str s = value_at(x, 1 + a, x->reg);
+	Str s = value_at(x, 1 + a, x->reg.text);
 	return i->type->elem == EL_I64 ? s : str_fmt("(long long)%s", s);
 }
 
@@ -49,7 +49,7 @@ static Str index_inside(const Elements *x, int a, const char *before, const char
 }
 
 /* What is written, or the pad of what is read. */
-static Str element_data(const Elements *x, Str reg)
+static Str element_data(const Elements *x, const char *reg)
 {
 	return x->run.log2 ? str_fmt("ct_s[%s]", reg) : value_at(x, x->first, reg);
 }
@@ -61,7 +61,7 @@ static void print_place(const Elements *x)
 	Out *ok = out_new(), *at = out_new();
 	int n = 0;
 	if (!x->v) {
-		out_puts(at, value_at(x, 0, x->reg));
+		out_puts(at, value_at(x, 0, x->reg.text));
 	} else {
 		out_puts(at, x->v->base);
 		for (int a = 0; a < x->v->rank; a++) {
@@ -72,8 +72,8 @@ static void print_place(const Elements *x)
 			out_printf(at, " + %s", access_scaled(str_fmt("ct_i%d", a), x->v, a));
 		}
 	}
-	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", value_at(x, x->mask, x->reg));
-	if (x->run.log2 && !x->p.vec) out_printf(ok, "%s!ct_gone[%s]", n++ ? " && " : "", x->reg);
+	if (x->mask) out_printf(ok, "%s%s", n++ ? " && " : "", value_at(x, x->mask, x->reg.text));
+	if (x->run.log2 && !x->p.vec) out_printf(ok, "%s!ct_gone[%s]", n++ ? " && " : "", x->reg.text);
 	if (x->swaps && x->copies) out_printf(ok, "%s%s", n++ ? " && " : "", x->copies);
 	out_printf(g->o, "const int ct_ok = %s;\n", n ? ok->p : "1");
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v && x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
@@ -116,9 +116,9 @@ static void print_element(const Elements *x)
 	Cu *g = x->g;
 	const Op *op = x->op;
 	int bits = 8 * elem_bytes(x->e);
-	Str data = element_data(x, x->reg);
+	Str data = element_data(x, x->reg.text);
 	bool wanted = op->nout && g->uses[op->out[0]->id] > 0;
-	Str r = op->nout ? value_at(x, -1, x->reg) : NULL;
+	Str r = op->nout ? value_at(x, -1, x->reg.text) : NULL;
 	cu_line(g, op);
 	switch (op->code) {
 	case OP_GATHER: case OP_LOAD_PTR: {
@@ -139,7 +139,7 @@ static void print_element(const Elements *x)
 		return;
 	default: {
 		Str call = str_fmt("%s(ct_a, %s%s)", atomic_call(x), data, extra_operands(op) == 2
-			? str_fmt(", %s", value_at(x, x->first + 1, x->reg)) : "");
+			? str_fmt(", %s", value_at(x, x->first + 1, x->reg.text)) : "");
 		Str none = extra_operands(op) == 2 ? data : cu_num(x->e, (Num){ 0 });   /* as a compare-exchange that matched */
 		if (x->swaps)
 			out_printf(g->o, "ct_lanes_%s(ct_a, ct_i0, ct_ok, %s, ct_lane, %d);\n", rmw_name(x), data,
@@ -155,7 +155,7 @@ static uint32_t piece_mask(const Elements *x) { return piece_bits(x->p.bit, x->p
 
 static Str piece_register(const Elements *x, int k)
 {
-	return cu_xor(x->first_reg, str_fmt("%u", (unsigned)piece_reg(x->p.bit, x->p.vec, (uint32_t)k)));
+	return cu_xor(x->first_reg, cu_int(piece_reg(x->p.bit, x->p.vec, (uint32_t)k))).text;
 }
 
 /* ct_i<a>: where the vector at register x->first_reg begins; ct_a: its address; ct_in: whether it is accessed at once.
@@ -173,7 +173,7 @@ static void print_piece_place(const Elements *x)
 	}
 	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", value_at(x, x->mask, piece_register(x, k)));
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
-	Str there = x->run.log2 ? str_fmt("!ct_gone[%s] && ", x->first_reg) : "";
+	Str there = x->run.log2 ? str_fmt("!ct_gone[%s] && ", x->first_reg.text) : "";
 	out_printf(g->o, "const int ct_some = %s%sct_i%d > %d && ct_i%d < %s;\n", there, row->p ? row->p : "", f, -n, f,
 		x->v->ext[f]);
 	out_printf(g->o, "const int ct_in = ct_some && ct_i%d >= 0 && ct_i%d <= %s - %d%s && ((unsigned long "
@@ -210,7 +210,7 @@ static void print_vectors(Elements *x, uint32_t spare)
 	Cu *g = x->g;
 	uint32_t skip = piece_mask(x) | spare;
 	bool load = x->op->code == OP_GATHER;
-	Str reg[16], word = str_fmt("ct_v[%s]", cu_iteration(g, x->l, skip));
+	Str reg[16], word = str_fmt("ct_v[%s]", cu_iteration(g, x->l, skip).text);
 	if (load) {
 		out_printf(g->o, "{\n");
 		out_in(g->o);
@@ -227,9 +227,9 @@ static void print_vectors(Elements *x, uint32_t spare)
 	print_piece_place(x);
 	out_puts(g->o, "if (ct_some && !ct_in) {\n");
 	out_in(g->o);
-	Str j = cu_loop(g, "ct_j", (int64_t)1 << x->p.vec);
-	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->first_reg, cu_deposit(j, piece_mask(x))));
-	x->reg = str_intern("ct_e");
+	CuInt j = cu_loop(g, "ct_j", (int64_t)1 << x->p.vec);
+	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->first_reg, cu_deposit(j, piece_mask(x))).text);
+	x->reg = cu_var("ct_e");
 	print_place(x);
 	print_element(x);
 	cu_end(g);
@@ -264,11 +264,11 @@ static void print_combined(const Elements *x, uint32_t spare)
 	cu_head(g, "ct_r", 0, n, true);
 	out_printf(g->o, "ct_s[ct_r] = %s;\n", cu_at(g, ir_in(x->op, x->first), str_intern("ct_r")));
 	out_printf(g->o, "int ct_gone[%d] = { 0 };\n", n);
-	Str first = cu_registers(g, x->l, x->run.bits | piece_mask(x) | spare);
+	CuInt first = cu_registers(g, x->l, x->run.bits | piece_mask(x) | spare);
 	cu_head(g, "ct_k", 0, runs - 1, true);
 	cu_open(g);
-	out_printf(g->o, "const int ct_e = %s, ct_n = %s;\n", cu_xor(first, cu_deposit("ct_k", x->run.bits)),
-		cu_xor(first, cu_deposit("(ct_k + 1)", x->run.bits)));
+	out_printf(g->o, "const int ct_e = %s, ct_n = %s;\n", cu_xor(first, cu_deposit(cu_var("ct_k"), x->run.bits)).text,
+		cu_xor(first, cu_deposit(cu_var("(ct_k + 1)"), x->run.bits)).text);
 	out_printf(g->o, "ct_gone[ct_e] = %s;\n", same_place(x));
 	for (int k = 0; k < 1 << x->p.vec; k++) {
 		Str from = str_intern("ct_s[ct_e]"), to = str_intern("ct_s[ct_n]");
@@ -290,7 +290,7 @@ static bool writes(const Op *op)
 static void print_each(Elements *x, int n, uint32_t spare, bool inside)
 {
 	Cu *g = x->g;
-	x->reg = str_intern("0");
+	x->reg = cu_int(0);
 	if (n > 1) x->reg = cu_registers(g, x->l, spare);
 	else if (!inside) cu_open(g);
 	print_place(x);

@@ -35,9 +35,9 @@ static void piece_at(const Pieces *p, int i, int *reg, Str *row, Str *col)
 			if (k >> b & 1) r |= (uint32_t)1 << p->bit[b];
 		reg[k] = part * p->each + (int)r;
 	}
-	Str at = str_i64(first);
-	*row = cu_xor(cu_map_thread(&p->row), cu_map_reg(&p->row, at));
-	*col = cu_xor(cu_map_thread(&p->col), cu_map_reg(&p->col, at));
+	CuInt at = cu_int(first);
+	*row = cu_map_place(&p->row, at).text;
+	*col = cu_map_place(&p->col, at).text;
 	int64_t down = (int64_t)(part / parts) << t->log2[0], right = (int64_t)(part % parts) << t->log2[1];
 	if (down) *row = str_fmt("(%s + %lld)", *row, (long long)down);
 	if (right) *col = str_fmt("(%s + %lld)", *col, (long long)right);

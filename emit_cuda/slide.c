@@ -14,7 +14,7 @@ typedef struct Slide {
 	SlidePlan p;
 	const int64_t *from;    /* of each result: its element i is element i + from */
 	uint32_t low;           /* the registers' bits within a vector */
-	Str reg;                /* the first register of a vector */
+	CuInt reg;              /* the first register of a vector */
 } Slide;
 
 /* The register, its bits within the vector set to `low`. */
@@ -23,7 +23,7 @@ static Str in_piece(const Slide *s, int low)
 	uint32_t reg = 0;
 	for (int i = 0; i < s->p.lows; i++)
 		if (low >> i & 1) reg |= (uint32_t)1 << s->p.low[i];
-	return cu_xor(s->reg, str_fmt("%u", (unsigned)reg));
+	return cu_xor(s->reg, cu_int(reg)).text;
 }
 
 static bool is_wanted(const Slide *s, int carry, int low, int k)
@@ -48,7 +48,7 @@ static Str next_turn(const Slide *s, int carry, int low)
 	if (!s->p.highs) return fill;
 	int ends = (1 << s->p.highs) - 1, all = regs_of(s->x) - 1;
 	Str at = str_fmt("(%s %s %d) & %d", in_piece(s, low), carry > 0 ? "+" : "-", 1 << s->p.high, all);
-	return str_fmt("((%s & %d) == %d ? %s : %s)", cu_shifted(s->reg, s->p.high), ends, carry > 0 ? ends : 0, fill,
+	return str_fmt("((%s & %d) == %d ? %s : %s)", cu_shifted(s->reg.text, s->p.high), ends, carry > 0 ? ends : 0, fill,
 		cu_at(s->g, s->x, at));
 }
 

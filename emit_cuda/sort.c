@@ -47,10 +47,11 @@ static void make_keys(const Sort *s)
 	const char *type = key_type(p), *name = elem_rows[e].name;
 	CuMap off = cu_map_row(g, *x->lay, ir_axis(s->op));
 	out_printf(g->o, "%s ct_k[%d];\n", type, p->regs);
-	if (p->index) out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
+	if (p->index) out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off).text);
 	Str whole = p->sign ? is_whole(g->fn) : NULL;
 	if (whole) out_printf(g->o, "const bool ct_all = %s;\n", whole);
-	Str reg = cu_loop(g, "ct_b", p->regs), v = cu_at(g, x, reg);
+	CuInt i = cu_loop(g, "ct_b", p->regs);
+	Str reg = i.text, v = cu_at(g, x, reg);
 	cu_line(g, s->op);
 	if (whole) {
 		out_printf(g->o, "const %s ct_x = ct_all || !ct_isnan_%s(%s) ? %s : %s;\n", cu_type(e), name, v, v,
@@ -60,7 +61,7 @@ static void make_keys(const Sort *s)
 	Str down = str_intern(p->down ? "true" : "false"), low = NULL;
 	Str bits = elem_is_any_float(e) ? str_fmt("ct_key_%s(%s, %s, %s)", name, v, down,
 		s->op->code == OP_TOPK ? "true" : "false") : str_fmt("ct_key_%s(%s, %s)", name, v, down);
-	if (p->index) low = cu_xor(str_intern("ct_t"), cu_map_reg(&off, reg));
+	if (p->index) low = cu_xor(cu_var("ct_t"), cu_map_reg(&off, i)).text;
 	if (p->sign) low = str_fmt("%s << 1 | ct_key_sign_%s(%s)", low, name, v);
 	if (p->words == 4) out_printf(g->o, "ct_k[%s].hi = %s;\nct_k[%s].lo = %s;\n", reg, bits, reg, low);
 	else if (p->index) out_printf(g->o, "ct_k[%s] = (%s)%s << %d | %s;\n", reg, type, bits, p->low, low);
@@ -75,7 +76,7 @@ static void take_values(const Sort *s)
 	const Op *op = s->op;
 	Elem e = op->out[0]->type->elem;
 	const char *down = p->down ? "true" : "false";
-	Str reg = cu_loop(g, "ct_b", p->regs);
+	Str reg = cu_loop(g, "ct_b", p->regs).text;
 	Str high = str_fmt(p->words == 4 ? "ct_k[%s].hi" : "ct_k[%s]", reg);
 	Str low = str_fmt(p->words == 4 ? "ct_k[%s].lo" : "ct_k[%s]", reg);
 	if (p->low && p->words < 4) high = str_fmt("%s >> %d", high, p->low);
@@ -91,51 +92,48 @@ static void take_values(const Sort *s)
 
 /* ---- the network ---- */
 /* Place n of bits that begin at `bit`, as text; n: a number or a variable. */
-static Str bit_text(const char *n, int bit)
-{
-	if (!strcmp(n, "0")) return str_fmt("%d", bit);
-	return bit ? str_fmt("(%s + %d)", n, bit) : str_intern(n);
-}
+static Str bit_text(CuInt n, int bit) { return cu_operand(cu_sum(n, cu_int(bit))); }
 
 /* Lanes of a row are chosen at launch: stages among those alone. */
 static bool fewer_lanes(const Sort *s) { return s->g->fn->short_rows && s->op->code == OP_SORT; }
 
 /* The bits of hw below `from`, and of that hardware those of `b` up to n, or bit n alone. */
-static Str mask_text(const Sort *s, Hw hw, const Bits *b, bool mirrored, const char *n)
+static CuInt mask_text(const Sort *s, Hw hw, const Bits *b, bool mirrored, CuInt n)
 {
 	const ScanPlan *at = &s->p.at;
 	uint32_t below = mirrored ? scan_bits(at, hw, 0, b->from) : 0;
 	if (at->hw[b->from] != hw)
-		return below && hw == HW_LANE && fewer_lanes(s) ? str_intern("ct_lanes - 1") : str_fmt("%u", (unsigned)below);
+		return below && hw == HW_LANE && fewer_lanes(s) ? cu_compound("ct_lanes - 1") : cu_int(below);
 	int bit = at->bit[b->from];
-	if (!strcmp(n, "0")) return str_fmt("%u", (unsigned)below | 1u << bit);
-	if (!mirrored) return str_fmt("1 << %s", bit_text(n, bit));
-	Str own = bit ? str_fmt("((2 << %s) - 1) << %d", n, bit) : str_fmt("(2 << %s) - 1", n);
-	return below ? str_fmt("%u | %s", (unsigned)below, own) : own;
+	if (cu_is(n, 0)) return cu_int(below | 1u << bit);
+	if (!mirrored) return cu_compound(str_fmt("1 << %s", bit_text(n, bit)));
+	Str own = bit ? str_fmt("((2 << %s) - 1) << %d", n.text, bit) : str_fmt("(2 << %s) - 1", n.text);
+	return cu_compound(below ? str_fmt("%u | %s", (unsigned)below, own) : own);
 }
 
 /* Keys of bit ct_n of these, mirrored or one bit away. */
-static void print_step(const Sort *s, const Bits *b, bool mirrored, const char *n)
+static void print_step(const Sort *s, const Bits *b, bool mirrored, CuInt n)
 {
 	Cu *g = s->g;
 	const ScanPlan *at = &s->p.at;
 	Hw hw = at->hw[b->from];
-	Str reg = mask_text(s, HW_REG, b, mirrored, n), lane = mask_text(s, HW_LANE, b, mirrored, n);
-	Str warp = mask_text(s, HW_WARP, b, mirrored, n);
-	bool lanes = strcmp(lane, "0") != 0, warps = strcmp(warp, "0") != 0;
+	Str reg = mask_text(s, HW_REG, b, mirrored, n).text;
+	CuInt lane = mask_text(s, HW_LANE, b, mirrored, n), warp = mask_text(s, HW_WARP, b, mirrored, n);
+	bool lanes = !cu_is(lane, 0), warps = !cu_is(warp, 0);
 	const char *thread = cu_thread(g), *places = hw == HW_LANE ? "ct_lane" : "ct_warp";
-	Str top = hw != HW_REG ? str_intern("0") : mask_text(s, HW_REG, b, false, n), upper = str_intern("false");
+	Str top = hw != HW_REG ? str_intern("0") : mask_text(s, HW_REG, b, false, n).text, upper = str_intern("false");
 	if (hw != HW_REG) upper = str_fmt("%s >> %s & 1", places, bit_text(n, at->bit[b->from]));
 	if (warps) {
-		Str other = str_fmt("(%s) << %d", warp, LANES_LOG2);
-		if (lanes) other = str_fmt("(%s | %s)", other, lane);
+		Str other = str_fmt("(%s) << %d", warp.text, LANES_LOG2);
+		if (lanes) other = str_fmt("(%s | %s)", other, lane.text);
 		out_printf(g->o, "ct_order_warps_%s(ct_k, %d, %d, %s, %s, %s, %s, %s, %s ^ %s, %du);\n", s->key,
-			s->p.regs, s->p.chunk, reg, top, upper, cu_sum(str_intern("ct_smem"), str_i64(ir_int(s->op, AT_SLOT, 0))),
+			s->p.regs, s->p.chunk, reg, top, upper, cu_sum(cu_var("ct_smem"), cu_int(ir_int(s->op, AT_SLOT, 0))).text,
 			thread, thread, other, s->p.threads);
 	} else if (lanes) {
 		if (fewer_lanes(s) && hw == HW_REG)     /* of one lane */
 			out_printf(g->o, "if (!ct_log2) ct_order_regs_%s(ct_k, %d, %s, %s);\nelse ", s->key, s->p.regs, reg, top);
-		out_printf(g->o, "ct_order_lanes_%s(ct_k, %d, %s, %s, %s, %s);\n", s->key, s->p.regs, reg, top, upper, lane);
+		out_printf(g->o, "ct_order_lanes_%s(ct_k, %d, %s, %s, %s, %s);\n", s->key, s->p.regs, reg, top, upper,
+			lane.text);
 	} else {
 		out_printf(g->o, "ct_order_regs_%s(ct_k, %d, %s, %s);\n", s->key, s->p.regs, reg, top);
 	}
@@ -162,7 +160,7 @@ static void print_merges(const Sort *s, const Bits *b, const char *last)
 {
 	out_puts(s->g->o, loop_unrolled(s, b) ? "_Pragma(\"unroll\")\n" : "#pragma unroll 1\n");
 	out_printf(s->g->o, "for (int ct_j = %s; ct_j >= 0; ct_j--) ", last);
-	print_step(s, b, false, "ct_j");
+	print_step(s, b, false, cu_var("ct_j"));
 }
 
 static void network(const Sort *s)
@@ -184,12 +182,12 @@ static void network(const Sort *s)
 			cu_open(g);
 		}
 		cu_line(g, s->op);
-		print_step(s, b, true, loop ? "ct_n" : "0");
+		print_step(s, b, true, loop ? cu_var("ct_n") : cu_int(0));
 		if (loop) print_merges(s, b, "ct_n - 1");
 		for (int k = n - 1; k >= 0; k--) {
 			if (fewer_lanes(s) && s->p.at.hw[done[k].from] == HW_LANE) print_merges(s, &done[k], "ct_log2 - 1");
 			else if (done[k].n > 1) print_merges(s, &done[k], str_fmt("%d", done[k].n - 1));
-			else print_step(s, &done[k], false, "0");
+			else print_step(s, &done[k], false, cu_int(0));
 		}
 		if (loop) cu_end(g);
 	}
@@ -227,22 +225,22 @@ void sort_histogram(Cu *g, const Op *op)
 	out_in(g->o);
 	if (rounds > 1) cu_sync(g);
 	out_printf(g->o, "for (unsigned int ct_i = %s; ct_i < %lldu; ct_i += %du) *(int *)%s = 0;\n", cu_thread(g),
-		(long long)bins, threads, words_shared(words_offset(slot, str_intern("ct_i"), 4)));
+		(long long)bins, threads, words_shared(words_offset(slot, cu_var("ct_i"), 4)));
 	cu_sync(g);
-	Str v = cu_at(g, x, cu_registers(g, *x->lay, lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG)));
+	Str v = cu_at(g, x, cu_registers(g, *x->lay, lay_hwcoord(*x->lay, lay_free(*x->lay), HW_REG)).text);
 	out_printf(g->o, "const unsigned long long ct_j = (unsigned long long)%s%s - ct_k * %lldu;\n",
 		elem_is_signed(x->type->elem) ? "(long long)" : "", v, (long long)bins);
 	cu_line(g, op);
 	out_printf(g->o, "if (%s%sct_j < %lldu) atomicAdd((int *)%s + ct_j, 1);\n", copies ? copies : "",
-		copies ? " && " : "", (long long)bins, words_shared(str_i64(slot)));
+		copies ? " && " : "", (long long)bins, words_shared(cu_int(slot)));
 	cu_end(g);
 	cu_sync(g);
-	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off));
-	Str reg = cu_loop(g, "ct_b", regs_of(r));
-	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(str_intern("ct_t"), cu_map_reg(&off, reg)));
+	out_printf(g->o, "const unsigned int ct_t = %s;\n", cu_map_thread(&off).text);
+	CuInt reg = cu_loop(g, "ct_b", regs_of(r));
+	out_printf(g->o, "const unsigned int ct_f = %s;\n", cu_xor(cu_var("ct_t"), cu_map_reg(&off, reg)).text);
 	if (rounds > 1) out_printf(g->o, "if (ct_f / %lldu == ct_k) ", (long long)bins);
-	Str at = words_offset(slot, str_fmt("ct_f %% %lldu", (long long)bins), 4);
-	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg), rounds > 1 ? words_load_piece(EL_I32, at)
+	CuInt at = words_offset(slot, cu_compound(str_fmt("ct_f %% %lldu", (long long)bins)), 4);
+	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg.text), rounds > 1 ? words_load_piece(EL_I32, at)
 		: str_fmt("*(const int *)%s", words_shared(at)));
 	cu_end(g);
 	cu_end(g);

@@ -196,11 +196,12 @@ void wgmma_product(Cu *g, const Op *op)
 	Product p = { .n = (int)type_extent(acc->type, 1), .k = step, .elem = a->elem, .a_regs = fa.regs, .ta = amn,
 		.tb = bmn };
 	Str fn = product_wanted(p), array = cu_val(g, op->out[0])->name = cu_val(g, acc)->name;
-	Str keep = op->nin > 3 ? cu_scalar(g, ir_in(op, 3)) : str_intern("1");
+	bool adds = op->nin <= 3;       /* in all steps to what the accumulator holds */
+	Str keep = adds ? str_intern("1") : cu_scalar(g, ir_in(op, 3));
 	if (m == WG_M && depth > step && are_even(&fa, depth, step) && are_even(&fb, depth, step)) {
 		cu_each(g, "ct_k", depth / step);
 		out_printf(g->o, "%s(%s, %s, %s, %s);\n", fn, array, step_text(&fa, step), step_text(&fb, step),
-			strcmp(keep, "1") ? str_fmt("ct_k ? 1 : %s", keep) : keep);
+			adds ? keep : str_fmt("ct_k ? 1 : %s", keep));
 		return;
 	}
 	for (int k = 0; k < depth; k += step)
@@ -238,25 +239,74 @@ void wgmma_cut(Cu *g, const Op *op)
 	}
 }
 
+/* ---- stmatrix ---- */
+/* Groups of 16 columns from `first` on, of which number k is stored `step` * k bytes further on, in places that bits of
+ * k flip: they are one loop. */
+typedef struct Columns { int first, n; int64_t add, step; uint32_t begin, flip[LAY_BITS]; } Columns;
+
+static uint32_t flipped(const Columns *c, int k)
+{
+	uint32_t flip = c->begin;
+	for (int b = 0; k >> b; b++)
+		if (k >> b & 1) flip ^= c->flip[b];
+	return flip;
+}
+
+static int bits_below(int n)            /* of the numbers below n */
+{
+	int bits = 0;
+	while (1 << bits < n) bits++;
+	return bits;
+}
+
+static Columns columns_from(Smem s, bool trans, int first, int end)
+{
+	Columns c = { .first = first };
+	WgStore to;
+	for (; first + c.n < end && wg_stmatrix(s, trans, first + c.n, &to); c.n++) {
+		int k = c.n;
+		if (k == 0) c.add = to.add, c.begin = to.flip;
+		if (k == 1) c.step = to.add - c.add;
+		if (k && !(k & (k - 1))) c.flip[log2_of(k)] = to.flip ^ c.begin;
+		if (to.add != c.add + k * c.step || to.flip != flipped(&c, k)) break;
+	}
+	return c;
+}
+
+/* The bits of a tile's elements as an array. */
+static Str bits_of(Cu *g, const Val *x)
+{
+	const CuVal *c = cu_val(g, x);
+	int n = regs_of(x);
+	if (!c->splat && x->type->elem != EL_I16) return c->name;
+	Str all = cu_fresh(g, "bits");
+	out_printf(g->o, "unsigned short %s[%d]; ", all, n);
+	cu_each(g, "ct_r", n);
+	out_printf(g->o, "%s[ct_r] = %s;\n", all, words_bits(x->type->elem, cu_at(g, x, "ct_r")));
+	return all;
+}
+
 /* Four 8 x 8 matrices at a time: 16 columns of the tile. */
 void wgmma_stmatrix(Cu *g, const Op *op)
 {
 	const Val *buf = ir_in(op, 0), *x = ir_in(op, 1);
 	const Smem s = cu_val(g, buf)->shared->whole;
 	bool trans = ir_int(op, AT_TRANS, 0);
-	int cols = (int)type_extent(x->type, 1);
-	Str from = cu_fresh(g, "to");
-	for (int j = 0; j < cols / 16; j++) {
-		WgStore to;
-		Str w[4];
-		if (!wg_stmatrix(s, trans, j, &to)) bug("stmatrix of %s", type_text(x->type));
-		CuMap off = cu_map(to.addr, LAY_HWAXIS(HW_OFF));
-		if (!j) out_printf(g->o, "const unsigned int %s = %s;\n", from, cu_map_thread(&off));
-		for (int i = 0; i < 4; i++)
-			w[i] = str_fmt("ct_join_b16(%s, %s)", words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i))),
-				words_bits(x->type->elem, cu_at(g, x, str_i64(8 * j + 2 * i + 1))));
-		Str at = cu_sum(cu_scalar(g, buf), cu_times(cu_xor(from, str_i64(to.flip)), 2));
-		out_printf(g->o, "ct_stmatrix_x4%s(%s, %s, %s,\n\t%s, %s);\n", trans ? "_t" : "",
-			cu_sum(at, str_i64(to.add)), w[0], w[1], w[2], w[3]);
+	int groups = (int)type_extent(x->type, 1) / 16;
+	WgStore to;
+	if (!wg_stmatrix(s, trans, 0, &to)) bug("stmatrix of %s", type_text(x->type));
+	CuMap off = cu_map(to.addr, LAY_HWAXIS(HW_OFF));
+	Str from = cu_fresh(g, "to"), bits = bits_of(g, x);
+	out_printf(g->o, "const unsigned int %s = %s;\n", from, cu_map_thread(&off).text);
+	for (int first = 0; first < groups;) {
+		Columns c = columns_from(s, trans, first, groups);
+		if (!c.n) bug("stmatrix of %s", type_text(x->type));
+		CuInt j = c.n > 1 ? cu_var("ct_j") : cu_int(0), regs = cu_sum(cu_int(8 * first), cu_times(j, 8));
+		CuInt flip = cu_xor(cu_int(c.begin), cu_linear(j, bits_below(c.n), c.flip));
+		CuInt at = cu_sum(cu_var(cu_scalar(g, buf)), cu_times(cu_xor(cu_var(from), flip), 2));
+		at = cu_sum(cu_sum(at, cu_int(c.add)), cu_times(j, c.step));
+		if (c.n > 1) cu_each(g, "ct_j", c.n);
+		out_printf(g->o, "ct_stmatrix_x4%s(%s, %s);\n", trans ? "_t" : "", at.text, cu_sum(cu_var(bits), regs).text);
+		first += c.n;
 	}
 }

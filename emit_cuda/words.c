@@ -146,21 +146,21 @@ Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str
 
 static const char *const sizes[] = { "unsigned char", "unsigned short", "unsigned int", "unsigned long long" };
 
-Str words_offset(int64_t slot, Str index, int bytes) { return cu_sum(str_i64(slot), cu_times(index, bytes)); }
+CuInt words_offset(int64_t slot, CuInt index, int bytes) { return cu_sum(cu_int(slot), cu_times(index, bytes)); }
 
-Str words_shared(Str at) { return strcmp(at, "0") ? str_fmt("(ct_smem + %s)", at) : str_intern("ct_smem"); }
+Str words_shared(CuInt at) { return cu_is(at, 0) ? str_intern("ct_smem") : str_fmt("(ct_smem + %s)", at.text); }
 
-Str words_load_shared(Elem e, Str at)
+Str words_load_shared(Elem e, CuInt at)
 {
 	return words_value(e, str_fmt("*(const %s *)%s", sizes[elem_log2(e)], words_shared(at)));
 }
 
-Str words_load_piece(Elem e, Str at)
+Str words_load_piece(Elem e, CuInt at)
 {
 	return words_value(e, str_fmt("*(const volatile %s *)%s", sizes[elem_log2(e)], words_shared(at)));
 }
 
-void words_store_shared(Cu *g, Elem e, Str at, Str x)
+void words_store_shared(Cu *g, Elem e, CuInt at, Str x)
 {
 	out_printf(g->o, "*(%s *)%s = %s;\n", sizes[elem_log2(e)], words_shared(at), words_bits(e, x));
 }
@@ -171,6 +171,15 @@ static const Val *first_of(const Cu *g, const Val *x)
 {
 	while (g->part && x->def && x->def->code == OP_OPAQUE) x = ir_in(x->def, 0);
 	return x;
+}
+
+/* Is there a function for vectors of 2^vec elements, whose registers are neighbours in both arrays? */
+static bool has_function(Cu *g, const Val *x, const Val *r, const uint8_t *bit, int vec)
+{
+	Elem e = r->type->elem;
+	const CuVal *from = cu_val(g, x);
+	bool halves = e == EL_F16 || e == EL_BF16 || e == EL_U16;
+	return halves && vec == 1 && bit[0] == 0 && regs_of(x) == regs_of(r) && !from->splat && !from->inside;
 }
 
 void words_opaque(Cu *g, const Op *op)
@@ -184,11 +193,18 @@ void words_opaque(Cu *g, const Op *op)
 	uint32_t mask = 0;
 	for (int run = lay_run(*r->lay, axis, bit); n < run && n < most; n++) mask |= (uint32_t)1 << bit[n];
 	if (g->part == PART_END) n = 0, mask = 0;
-	Str first = cu_registers(g, *r->lay, mask);
+	if (has_function(g, x, r, bit, n)) {
+		bool opened;
+		Str at = cu_pieces(g, *r->lay, mask, &opened).text;
+		out_printf(g->o, "ct_opaque_b16x2(&%s, &%s);\n", cu_at(g, r, at), cu_at(g, x, at));
+		if (opened) cu_end(g);
+		return;
+	}
+	CuInt first = cu_registers(g, *r->lay, mask);
 	for (int k = 0; k < 1 << n; k++) {
 		uint32_t add = 0;
 		for (int i = 0; i < n; i++) add |= (uint32_t)(k >> i & 1) << bit[i];
-		Str at = cu_xor(first, str_fmt("%u", (unsigned)add));
+		Str at = cu_xor(first, cu_int(add)).text;
 		from[k] = cu_at(g, x, at);
 		to[k] = cu_at(g, r, at);
 	}

@@ -100,13 +100,14 @@ static int multiple_of(ValSyms *b, const Val *v, int steps)
 	switch (op->code) {
 	case OP_LAUNCH: return power_in(facts_gcd(b->facts, ir_attr(op, AT_SYM)->u.sym));
 	case OP_CAST: return elem_is_int(ir_in(op, 0)->type->elem) ? multiple_of(b, ir_in(op, 0), steps - 1) : 1;
-	case OP_ADD: case OP_SUB: case OP_MIN: case OP_MAX:
-		return least(multiple_of(b, ir_in(op, 0), steps - 1), multiple_of(b, ir_in(op, 1), steps - 1));
-	case OP_SELECT: return least(multiple_of(b, ir_in(op, 1), steps - 1), multiple_of(b, ir_in(op, 2), steps - 1));
 	case OP_MUL:
 		return least(VECTOR, multiple_of(b, ir_in(op, 0), steps - 1) * multiple_of(b, ir_in(op, 1), steps - 1));
-	default: return 1;
+	default: break;
 	}
+	if (!op_is(op, OPT_KEEPS_MULTIPLE)) return 1;
+	int r = VECTOR;
+	for (int i = op->code == OP_SELECT; i < op->nin; i++) r = least(r, multiple_of(b, ir_in(op, i), steps - 1));
+	return r;
 }
 
 static int multiple_along(ValSyms *b, const Val *view, int axis, bool stride)

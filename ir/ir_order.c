@@ -324,25 +324,16 @@ static void walk_region(Walk *w, const Op *op, bool *inside)
 static bool chk_where(Walk *w, const Op *op)
 {
 	Check *c = w->c;
-	switch (op->code) {
-	case OP_MBAR_EXPECT: case OP_TMA_LOAD: case OP_TMA_STORE: case OP_BULK_COMMIT: case OP_BULK_WAIT:
-		NEED(w->elect, "this is done by one thread: it stands in an `elect`");
-		return true;
-	case OP_WGMMA_FENCE: case OP_WGMMA: case OP_WGMMA_COMMIT: case OP_WGMMA_WAIT: case OP_STMATRIX:
+	if (op_is(op, OPT_ONE_THREAD)) NEED(w->elect, "this is done by one thread: it stands in an `elect`");
+	if (op_is(op, OPT_WARPGROUP))
 		NEED(!w->elect && !w->one_warp && w->warps == 4,
 			"all four warps of a warpgroup take part: not in `elect`, not in `one_warp`");
-		return true;
-	case OP_GROUP_BARRIER: case OP_MBAR_ARRIVE: case OP_MBAR_WAIT: case OP_PROXY_FENCE:
-		NEED(!w->elect, "all threads of the group take part: not in `elect`");
-		return true;
+	if (op_is(op, OPT_WARP_OR_GROUP)) NEED(!w->elect, "all threads of the group take part: not in `elect`");
+	if (op_is(op, OPT_WHOLE_GROUP))
+		NEED(!w->elect && !w->one_warp, "all threads of the group take part: not in `elect`, not in `one_warp`");
+	switch (op->code) {
 	case OP_DRAW:
 		NEED(!w->elect && (w->one_warp || w->warps == 1), "one warp draws: in a role of one or in `one_warp`");
-		return true;
-	case OP_LOAD_SHIFTED: case OP_PREFETCH_ROWS: case OP_STORE_SHARED: case OP_LOAD_SHARED:
-		NEED(!w->elect, "all threads of the group take part: not in `elect`");
-		return true;
-	case OP_GRID_BARRIER: case OP_GRID_SIGNAL: case OP_GRID_AWAIT: case OP_STORE_REGS: case OP_LOAD_REGS:
-		NEED(!w->elect && !w->one_warp, "all threads of the group take part: not in `elect`, not in `one_warp`");
 		return true;
 	case OP_CLUSTER_BARRIER:
 		NEED(!w->elect && !w->one_warp, "all threads of the cluster take part: not in `elect`, not in `one_warp`");

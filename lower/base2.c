@@ -73,14 +73,9 @@ static void scale_carried(Scale *s, const Op *loop, const Op *op, int first, con
 		if (ir_in(op, i) == v) scale_loop(s, loop, i - first);
 }
 
-static bool moves(const Op *op)
+static bool scales(const Op *op)
 {
-	switch (op->code) {
-	case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE:
-	case OP_SELECT:
-	case OP_REDUCE_MAX: case OP_REDUCE_MIN: return op->nout == 1;
-	default: return false;
-	}
+	return op->nout == 1 && (op_is(op, OPT_SCALES) || op_has(op, OPF_FREE));
 }
 
 static void scale_operands(Scale *s, const Op *op)
@@ -101,7 +96,7 @@ static void scale_made(Scale *s, Val *v)
 		scale_loop(s, op, v->index);
 	} else if (op->code == OP_MUL && !ir_int(op, AT_ROUNDING, 0) && shared_factor(op) >= 0) {
 		s->is[v->id] = ROOT;
-	} else if (moves(op)) {
+	} else if (scales(op)) {
 		scale_operands(s, op);
 	} else {
 		s->fails = true;
@@ -117,7 +112,7 @@ static void scale_used(Scale *s, Val *v)
 		else if (op->code == OP_YIELD && op->parent->owner->code == OP_FOR)
 			scale_carried(s, op->parent->owner, op, 0, v);
 		else if (op_compares(op->code)) scale_operands(s, op);
-		else if (moves(op)) scale(s, op->out[0]);
+		else if (scales(op)) scale(s, op->out[0]);
 		else s->fails = true;
 	}
 }

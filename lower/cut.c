@@ -301,13 +301,10 @@ static bool one_does(Cut *c, Op *op)
 	bool number = x.kind == NUMBER && !x.or_else && !x.first, none = none_does(c->fn, op, x);
 	if (!none && number && combines_again(op) != OP_COUNT) vec_push(A_TMP, &c->joined, op);
 	else c->pads |= !none;
-	switch (op->code) {
-	case OP_REDUCE_MAX: if (x.first) return is_least(e, x) && is_only_subtracted(c->fn, op->out[0]); /* FALLTHROUGH */
-	case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR: case OP_MAX_ELEMENT: case OP_MIN_ELEMENT:
-		return !x.first && (x.kind == SAME || x.kind == NUMBER);
-	case OP_SUM: return x.kind == NUMBER && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
-	default: return false;
-	}
+	if (op->code == OP_SUM) return x.kind == NUMBER && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
+	if (!monoid_idempotent(monoid_of_kind(monoid_kind(op->code)))) return false;
+	if (x.first) return op->code == OP_REDUCE_MAX && is_least(e, x) && is_only_subtracted(c->fn, op->out[0]);
+	return x.kind == SAME || x.kind == NUMBER;
 }
 
 static bool only_scalars(const Op *op)
@@ -355,14 +352,12 @@ static bool of_op(Cut *c, Op *op)
 	case OP_STORE: return ends_with_tensor(c, op, ir_in(op, op->nin - 1));
 	case OP_IOTA: *r = (Beyond){ .kind = COUNTS }; return true;
 	case OP_CONST: return true;
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: *r = beyond(c, ir_in(op, 0)); return true;
-	case OP_SUM: case OP_REDUCE_MAX: case OP_REDUCE_MIN: case OP_REDUCE_AND: case OP_REDUCE_OR:
-	case OP_MAX_ELEMENT: case OP_MIN_ELEMENT: return is_single(op->out[0]) && one_does(c, op);
 	case OP_SORT: return c->by_warp && pads_come_last(op, beyond(c, ir_in(op, 0)));
 	default: break;
 	}
-	if (!op_has(op, OPF_ELEMWISE)) return false;
-	*r = of_elementwise(c, op);
+	if (op_is_reduce(op)) return is_single(op->out[0]) && one_does(c, op);
+	if (!op_has(op, OPF_ELEMWISE | OPF_FREE)) return false;
+	*r = op_has(op, OPF_FREE) ? beyond(c, ir_in(op, 0)) : of_elementwise(c, op);
 	return true;
 }
 

@@ -271,17 +271,12 @@ static bool ends_with_row(PartsPlan *p)
 }
 
 /* ---- operations ---- */
-static bool is_shape(const Op *op)
-{
-	return op->code == OP_RESHAPE || op->code == OP_PERMUTE || op->code == OP_BROADCAST;
-}
-
 static bool fits_long(PartsPlan *p, Op *op)
 {
 	if (op->code == OP_LOAD) return row_access(p, op) && !any_late(p, op);
 	if (op->code == OP_CONST || op->code == OP_IOTA)
 		return op->code == OP_CONST || elem_bytes(op->out[0]->type->elem) >= 4;
-	if (is_shape(op)) return true;
+	if (op_has(op, OPF_FREE)) return true;
 	if (!op_has(op, OPF_ELEMWISE)) return false;
 	for (int i = 0; i < op->nin; i++)
 		if (!is_long(p, ir_in(op, i))) return false;

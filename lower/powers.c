@@ -44,6 +44,7 @@ static bool up_to_zero(const Val *v, int depth)
 	const Op *op = v->def;
 	if (is_constant_up_to_zero(v)) return true;
 	if (!op || depth == 0) return false;
+	if (op_has(op, OPF_FREE)) return up_to_zero(ir_in(op, 0), depth - 1);
 	const Val *a = op->nin > 0 ? ir_in(op, 0) : NULL, *b = op->nin > 1 ? ir_in(op, 1) : NULL;
 	switch (op->code) {
 	case OP_NEG: return never_below_zero(a, depth - 1);
@@ -56,7 +57,6 @@ static bool up_to_zero(const Val *v, int depth)
 			|| (up_to_zero(a, depth - 1) && up_to_zero(b, depth - 1));
 	case OP_ADD: case OP_MAX: return up_to_zero(a, depth - 1) && up_to_zero(b, depth - 1);
 	case OP_SELECT: return up_to_zero(b, depth - 1) && up_to_zero(ir_in(op, 2), depth - 1);
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return up_to_zero(a, depth - 1);
 	default: return false;
 	}
 }

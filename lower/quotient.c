@@ -26,7 +26,7 @@ static bool constant_f32(const Val *v, float *c)
 static Elem integers_of(const Val *v)
 {
 	const Op *op = v->def;
-	while (op && (op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_PERMUTE)) op = ir_in(op, 0)->def;
+	while (op && op_has(op, OPF_FREE)) op = ir_in(op, 0)->def;
 	if (!op || op->code != OP_CAST || op->out[0]->type->elem != EL_F32) return EL_COUNT;
 	Elem from = ir_in(op, 0)->type->elem;
 	return elem_is_int(from) && elem_bytes(from) <= 2 ? from : EL_COUNT;

@@ -60,9 +60,9 @@ static bool leads(Chain *c, const Val *v, const Val *from);
 
 static bool leads_through(Chain *c, const Op *op, const Val *from)
 {
-	switch (op->code) {
-	case OP_ADD: case OP_MUL: case OP_MIN: case OP_MAX: case OP_AND: case OP_OR: case OP_XOR:
+	if (monoid_reduction(op->code) != OP_COUNT)
 		return takes(c, op->code, op) && (leads(c, ir_in(op, 0), from) || leads(c, ir_in(op, 1), from));
+	switch (op->code) {
 	case OP_SUB: return takes(c, OP_ADD, op) && leads(c, ir_in(op, 0), from);
 	case OP_FMA: return takes(c, OP_ADD, op) && leads(c, ir_in(op, 2), from);
 	default: return false;

@@ -71,9 +71,9 @@ static bool number_outside(const Outside *o, const Val *v, int depth, Num *r)
 	Num in[OPERANDS];
 	if (ir_const_value(v, r)) return true;
 	if (!op || !depth) return false;
+	if (op_has(op, OPF_FREE)) return number_outside(o, ir_in(op, 0), depth - 1, r);
 	switch (op->code) {
 	case OP_LOAD: return o->is_cut(o->plan, v) && ir_const_value(ir_in(op, op->nin - 1), r);
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return number_outside(o, ir_in(op, 0), depth - 1, r);
 	case OP_SELECT: return strip_asks_inside(o, ir_in(op, 0)) && number_outside(o, ir_in(op, 2), depth - 1, r);
 	default: break;
 	}

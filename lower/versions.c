@@ -27,20 +27,18 @@ static bool ask_multiple(const Sym **guard, const Val *v, int64_t n, int steps)
 	switch (v->def->code) {
 	case OP_LAUNCH: ask_multiple_of(guard, ir_attr(v->def, AT_SYM)->u.sym, n); return true;
 	case OP_CAST: return keeps_multiples(v->def) && ask_multiple(guard, ir_in(v->def, 0), n, steps - 1);
-	case OP_ADD: case OP_SUB: case OP_MIN: case OP_MAX:
-		return ask_multiple(guard, ir_in(v->def, 0), n, steps - 1)
-			&& ask_multiple(guard, ir_in(v->def, 1), n, steps - 1);
-	case OP_SELECT:
-		return ask_multiple(guard, ir_in(v->def, 1), n, steps - 1)
-			&& ask_multiple(guard, ir_in(v->def, 2), n, steps - 1);
 	case OP_MUL:
 		for (int i = 0; i < 2; i++) {
 			if (ask_multiple(guard, ir_in(v->def, i), n, steps - 1)) return true;
 			*guard = keep;
 		}
 		return false;
-	default: return false;
+	default: break;
 	}
+	bool all = op_is(v->def, OPT_KEEPS_MULTIPLE);
+	for (int i = v->def->code == OP_SELECT; all && i < v->def->nin; i++)
+		all = ask_multiple(guard, ir_in(v->def, i), n, steps - 1);
+	return all;
 }
 
 enum { STEPS = 8 };

@@ -13,12 +13,9 @@
 static bool lifts_alone(const Widen *w, const Op *op)
 {
 	if (op->nout != 1 || op->nregion || op->out[0]->type->rank == TILE_RANK) return false;
-	switch (op->code) {
-	case OP_BID: case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: return true;
-	case OP_GATHER: return !ir_int(op, AT_ORDER, 0);
-	case OP_HINT: return false;
-	default: break;
-	}
+	if (op->code == OP_BID || op_has(op, OPF_FREE)) return true;
+	if (op->code == OP_GATHER) return !ir_int(op, AT_ORDER, 0);
+	if (op->code == OP_HINT) return false;
 	/* random numbers of a tile have one key */
 	if (op_has(op, OPF_RANDOM) && !(type_is_tile(op->out[0]->type) && widen_along(w, ir_in(op, 0)) == WIDEN_SAME))
 		return false;
@@ -215,7 +212,7 @@ static Val *part(Wide *x, Builder *b, Val *v, int axis)
 		begin = ir_unary(b, OP_BROADCAST, t, begin);
 		return ir_binary(b, OP_ADD, t, begin, ir_op1(b, OP_IOTA, t, 0, NULL));
 	}
-	if (op->code == OP_BROADCAST || op->code == OP_RESHAPE || op->code == OP_PERMUTE) {
+	if (op_has(op, OPF_FREE)) {
 		int a = axis_before(op, axis);
 		Val *r = ir_unary(b, op->code, t, a < 0 ? ir_in(op, 0) : widen_part(x, ir_in(op, 0), a));
 		copy_attrs(r->def, op);

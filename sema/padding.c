@@ -197,10 +197,11 @@ static Reach reach(const Val *v, int *left)
 	if (!op) return reach_of_carried(v, left, all);
 	if (!op->nin) return all;
 	Reach x = reach(ir_in(op, 0), left);
+	if (op_has(op, OPF_FREE)) return x;
 	switch (op->code) {
 	case OP_ABS: return (Reach){ 0, fmin(all.hi, fmax(fabs(x.lo), fabs(x.hi))) };
 	case OP_NEG: return elem_is_any_float(e) ? (Reach){ -x.hi, -x.lo } : all;
-	case OP_BROADCAST: case OP_RESHAPE: case OP_PERMUTE: case OP_HINT: return x;
+	case OP_HINT: return x;
 	case OP_CAST: {
 		Elem from = ir_in(op, 0)->type->elem;
 		bool same = elem_is_integral(from) ? !rule_narrows(from, e) || elem_is_any_float(e) : elem_is_any_float(e);

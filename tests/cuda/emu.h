@@ -351,6 +351,7 @@ static inline void ct_split_b8(void *r, unsigned short w) { memcpy(r, &w, sizeof
 static inline unsigned short ct_get_b16(unsigned w, int i) { return (unsigned short)(w >> (16 * i)); }
 static inline unsigned ct_join_b8(unsigned a, unsigned b, unsigned c, unsigned d) { return a | b << 8 | c << 16 | d << 24; }
 static inline unsigned ct_join_b16(unsigned short a, unsigned short b) { return a | (unsigned)b << 16; }
+static inline void ct_opaque_b16x2(unsigned short *r, const unsigned short *a) { r[0] = a[0]; r[1] = a[1]; }
 #define EMU_PIECE(n, T) \
 	static inline void ct_get_f32x##n(float *r, T w) { memcpy(r, &w, sizeof w); } \
 	static inline T ct_put_f32x##n(const float *a) { T w; memcpy(&w, a, sizeof w); return w; }
