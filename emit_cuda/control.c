@@ -40,26 +40,31 @@ static bool same_storage(Cu *g, const Val *a, const Val *b)
 	return cu_val(g, a)->name == cu_val(g, b)->name && !cu_val(g, b)->splat;
 }
 
+/* The name of a copy. */
+static Str copy_first(Cu *g, const Val *from)
+{
+	Str copy = cu_fresh(g, "copy");
+	int regs = regs_of(from);
+	if (from->type->kind == TY_CURSOR) {
+		out_printf(g->o, "const ct_place %s = %s;\n", copy, cu_scalar(g, from));
+		return copy;
+	}
+	out_printf(g->o, regs > 1 ? "%s %s[%d];\n" : "%s %s;\n", cu_held(from), copy, regs);
+	if (regs > 1) cu_each(g, "ct_r", regs);
+	out_printf(g->o, regs > 1 ? "%s[ct_r] = %s;\n" : "%s = %s;\n", copy, cu_at(g, from, "ct_r"));
+	return copy;
+}
+
 /* All at once: what is overwritten before it is read goes through a copy. */
 static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 {
 	Str *copy = NEW_ARRAY(A_TMP, Str, n + 1);
+	NameSet written = { 0 };        /* by the assignments so far */
 	for (int i = 0; i < n; i++) {
 		const Val *from = ir_in(op, first + i);
 		if (from->type->kind == TY_TOKEN) continue;
-		for (int k = 0; k < i; k++) {
-			if (!same_storage(g, to[k], from) || same_storage(g, to[k], ir_in(op, first + k))) continue;
-			int regs = regs_of(from);
-			copy[i] = cu_fresh(g, "copy");
-			if (from->type->kind == TY_CURSOR) {
-				out_printf(g->o, "const ct_place %s = %s;\n", copy[i], cu_scalar(g, from));
-				break;
-			}
-			out_printf(g->o, regs > 1 ? "%s %s[%d];\n" : "%s %s;\n", cu_held(from), copy[i], regs);
-			if (regs > 1) cu_each(g, "ct_r", regs);
-			out_printf(g->o, regs > 1 ? "%s[ct_r] = %s;\n" : "%s = %s;\n", copy[i], cu_at(g, from, "ct_r"));
-			break;
-		}
+		if (!cu_val(g, from)->splat && names_has(&written, cu_val(g, from)->name)) copy[i] = copy_first(g, from);
+		if (i + 1 < n && !same_storage(g, to[i], from)) names_take(&written, cu_val(g, to[i])->name);
 	}
 	int loop = 1;   /* registers of the tiles that the last line copies, which goes on; 1: it does not */
 	for (int i = 0; i < n; i++) {
