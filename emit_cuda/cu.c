@@ -346,7 +346,7 @@ Str cu_shifted(Str a, int bits) { return bits ? str_fmt("%s >> %d", a, bits) : a
 
 Str cu_after_first(const Cu *g, const char *reg)
 {
-	return g->fn->aligned ? cu_shifted(str_intern(reg), log2_of(rows_shift_unit(g->fn, 1))) : str_intern(reg);
+	return cu_shifted(str_intern(reg), g->shift_log2);
 }
 
 Str cu_deposit(const char *var, uint32_t mask)
