@@ -6,7 +6,7 @@
 
 typedef struct Access {         /* see placed/access.h for what is planned */
 	Cu *g;
-	const Op *op;
+	const Op *op;           /* printers ask it for nothing but its line: tilefn.c */
 	const CuView *v;
 	const Val *data;        /* the tile */
 	Lay l;
@@ -28,10 +28,17 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Ways ways;
+	int cache;                      /* what the author says of the L2 cache; 0: nothing */
+	bool ordered;                   /* what it reads has been written by this kernel */
+	bool in_region;                 /* of a loop or an if */
+	bool made_again;                /* its address is not held from before a loop */
+	bool asks_ahead;                /* for the tile of the loop's next iteration, so many steps on along each axis: */
+	int64_t ahead[TENSOR_RANK];
+	int64_t multiple;               /* a power of two that divides the tile's begin along `fast`, but for its offset */
 	CuInt reg;                      /* the register, or the first of the vector, that is being printed */
 	Str held;                       /* next.c: the array that vectors are loaded to, instead of registers */
 	Str patch;                      /* patch.c: the array that overlapping loads read their tiles from */
-	void (*body)(struct Access *x); /* and what fills it, where access_thread is printed; NULL: access_ways */
+	const PatchPlan *plan;          /* and how; NULL: it loads or stores one tile */
 	bool begins;                    /* it is one with which a vector begins */
 	bool words;                     /* vectors are kept in ct_v until all ways of loading meet (words_of_pieces) */
 } Access;
@@ -81,11 +88,13 @@ bool next_load(Cu *g, const Op *op);            /* prints the load, if it is suc
 
 void access_ways(Access *x);                    /* of the tile, where access_origin and access_thread are printed */
 
+void patch_fill(Access *x);                     /* the patch, where access_thread is printed */
+
 /* tilefn.c: the access as a call of a function; false: it is printed where it stands. */
-bool tilefn_print(Access *x);
+bool tilefn_print(const Access *x);
 /* One more argument, and the parameter that takes it; the name of the function of this text, which begins with its
  * parameters: equal texts are one function. t: the tile's type, which the name has; NULL: it has none. */
-typedef struct TileCall { Out *params, *args; } TileCall;
+typedef struct TileCall { Out *params, *args; int n; } TileCall;        /* NULL: these are not printed */
 void __attribute__((format(printf, 3, 4))) tilefn_add(TileCall *c, Str arg, const char *param, ...);
 Str tilefn_of(Str what, Elem e, const Type *t, Str text);
 

@@ -4,6 +4,14 @@
 #include "emit_cuda/access.h"
 #include "emit_cuda/peel.h"
 
+/* What is stored after a loop that a cluster shares: where the largest thread blocks leave 64 registers to a thread,
+ * none holds the place of the store all through the loop (peel.c has the reason for the number). Rms norm's backward
+ * pass spilled it. */
+static bool is_made_again(const Access *x)
+{
+	return x->store && x->g->fn->alternate && !x->in_region && block_threads(x->g->fn) == BLOCK_THREADS;
+}
+
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 {
 	AccessPlan p = access_plan(op, data, g->rotated != 0);
@@ -11,6 +19,14 @@ void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 		.fast = p.fast, .vec = p.vec, .l = p.l, .rotated_axis = p.rotated_axis,
 		.shifted_axis = p.shifted_axis,
 		.ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY) };
+	x->in_region = op->parent->owner;
+	x->made_again = is_made_again(x);
+	x->cache = (int)ir_int(op, AT_CACHE, 0);
+	x->ordered = ir_int(op, AT_ORDERED, 0);
+	const IrAttr *ahead = ir_attr(op, AT_AHEAD);
+	x->asks_ahead = ahead;
+	if (ahead) memcpy(x->ahead, ahead->u.ints.p, (size_t)x->rank * sizeof *x->ahead);
+	if (x->vec) x->multiple = access_origin_multiple(op, &p, x->fast);
 	memcpy(x->bit, p.bit, sizeof x->bit);
 	memcpy(x->proved, p.proved, sizeof x->proved);
 	memcpy(x->near, p.near, sizeof x->near);
@@ -51,14 +67,6 @@ Str access_scaled(Str i, const CuView *v, int a)
 	return v->unit[a] ? i : str_fmt("%s * %s", i, v->str[a]);
 }
 
-/* What is stored after a loop that a cluster shares: where the largest thread blocks leave 64 registers to a thread,
- * none holds the place of the store all through the loop (peel.c has the reason for the number). Rms norm's backward
- * pass spilled it. */
-static bool is_made_again(const Access *x)
-{
-	return x->store && x->g->fn->alternate && !x->op->parent->owner && block_threads(x->g->fn) == BLOCK_THREADS;
-}
-
 Str access_of_thread(const Access *x, int a, const char *sign)
 {
 	return x->apart[a] && !x->still[a] ? str_fmt(" %s ct_c%d", sign, a) : str_intern("");
@@ -67,7 +75,7 @@ Str access_of_thread(const Access *x, int a, const char *sign)
 void access_thread(Access *x)
 {
 	Cu *g = x->g;
-	const char *again = is_made_again(x) ? " + ct_cluster_zero()" : "";
+	const char *again = x->made_again ? " + ct_cluster_zero()" : "";
 	Out *sum = out_new();
 	for (int a = 0; a < x->rank; a++) {
 		x->map[a] = cu_map_row(g, x->l, a);
@@ -84,7 +92,7 @@ void access_thread(Access *x)
 		out_printf(sum, " + %s", access_scaled(at, x->v, a));
 	}
 	/* nvcc would compute the address of each single element before a loop, and hold them all through */
-	bool hidden = x->ways == WAYS_SINGLE && !x->vec && x->op->parent->owner;
+	bool hidden = x->ways == WAYS_SINGLE && !x->vec && x->in_region;
 	out_printf(g->o, "%s%s *%sct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
 		hidden ? "" : "const ", x->v->base, sum->p);
 	if (hidden) out_puts(g->o, "asm(\"\" : \"+l\"(ct_p));\n");
@@ -170,10 +178,9 @@ void access_bounds(Access *x)
  * registers. */
 void access_forget_bounds(const Access *x)
 {
-	bool apart = rows_load_first(x->g->fn);
 	for (int a = 0; a < x->rank; a++) {
 		if (!x->l.out[a] || x->proved[a]) continue;
-		Str zero = apart ? str_fmt(" + ct_unknown_zero(%s)", x->v->base) : str_intern("");
+		Str zero = x->g->loads_first ? str_fmt(" + ct_unknown_zero(%s)", x->v->base) : str_intern("");
 		out_printf(x->g->o, "int ct_last%d = ct_hi%d%s;\nasm volatile(\"\" : \"+r\"(ct_last%d));\n", a, a, zero, a);
 	}
 }
@@ -230,13 +237,6 @@ Str access_whole(const Access *x)
 	return n ? str_intern_n(o->p, o->n) : NULL;
 }
 
-static int64_t origin_multiple(const Access *x, int a)
-{
-	AccessPlan p = { .rank = x->rank };
-	memcpy(p.step, x->step, sizeof p.step);
-	return access_origin_multiple(x->op, &p, a);
-}
-
 Str access_aligned(const Access *x)
 {
 	Out *o = out_new();
@@ -245,8 +245,7 @@ Str access_aligned(const Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		int64_t size = elem_bytes(x->v->elem);
 		if (a == x->fast) {
-			int64_t step = origin_multiple(x, a), off = x->offset[a];
-			if ((step * size) % bytes || (off * size) % bytes)
+			if ((x->multiple * size) % bytes || (x->offset[a] * size) % bytes)
 				out_printf(o, " | (unsigned long long)%s", cu_times(cu_var(str_fmt("ct_o%d", a)), size).text);
 		} else if ((x->v->multiple[a] * size) % bytes) {
 			out_printf(o, " | %s", cu_times(cu_var(str_fmt("(unsigned long long)(%s)", x->v->str[a])), size).text);

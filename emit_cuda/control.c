@@ -45,28 +45,32 @@ static bool is_array(Cu *g, const Val *v)
 	return v->type->kind != TY_CURSOR && !cu_val(g, v)->splat && regs_of(v) > 1;
 }
 
+/* The name of a copy. */
+static Str copy_first(Cu *g, const Val *from)
+{
+	Str copy = cu_fresh(g, "copy");
+	Elem e = from->type->elem;
+	if (is_array(g, from)) {
+		out_printf(g->o, "%s %s[%d];\n", cu_held(from), copy, regs_of(from));
+		cu_each(g, "ct_r", regs_of(from));
+		out_printf(g->o, "%s[ct_r] = %s;\n", copy, cu_at(g, from, "ct_r"));
+		return copy;
+	}
+	Str type = from->type->kind == TY_CURSOR ? "const ct_place " : elem_is_ptr(e) ? cu_const(e) : str_fmt("const %s ", cu_held(from));
+	out_printf(g->o, "%s%s = %s;\n", type, copy, cu_val(g, from)->name);
+	return copy;
+}
+
 /* All at once: what is overwritten before it is read goes through a copy. */
 static void assign_all(Cu *g, int n, Val *const *to, const Op *op, int first)
 {
 	Str *copy = NEW_ARRAY(A_TMP, Str, n + 1);
+	NameSet written = { 0 };        /* by the assignments so far */
 	for (int i = 0; i < n; i++) {
 		const Val *from = ir_in(op, first + i);
 		if (from->type->kind == TY_TOKEN) continue;
-		for (int k = 0; k < i; k++) {
-			if (!same_storage(g, to[k], from) || same_storage(g, to[k], ir_in(op, first + k))) continue;
-			copy[i] = cu_fresh(g, "copy");
-			if (is_array(g, from)) {
-				out_printf(g->o, "%s %s[%d];\n", cu_held(from), copy[i], regs_of(from));
-				cu_each(g, "ct_r", regs_of(from));
-				out_printf(g->o, "%s[ct_r] = %s;\n", copy[i], cu_at(g, from, "ct_r"));
-			} else {
-				Elem e = from->type->elem;
-				Str type = from->type->kind == TY_CURSOR ? "const ct_place " : elem_is_ptr(e) ? cu_const(e)
-					: str_fmt("const %s ", cu_held(from));
-				out_printf(g->o, "%s%s = %s;\n", type, copy[i], cu_val(g, from)->name);
-			}
-			break;
-		}
+		if (names_has(&written, cu_val(g, from)->name)) copy[i] = copy_first(g, from);
+		if (i + 1 < n && !same_storage(g, to[i], from)) names_take(&written, cu_val(g, to[i])->name);
 	}
 	int loop = 1;   /* registers of the tiles that the last line copies, which goes on; 1: it does not */
 	for (int i = 0; i < n; i++) {

@@ -334,7 +334,7 @@ Str cu_shifted(Str a, int bits) { return bits ? str_fmt("%s >> %d", a, bits) : a
 
 Str cu_after_first(const Cu *g, CuInt reg)
 {
-	return g->fn->aligned ? cu_shifted(reg.text, log2_of(rows_shift_unit(g->fn, 1))) : reg.text;
+	return cu_shifted(reg.text, g->shift_log2);
 }
 
 CuInt cu_deposit(CuInt var, uint32_t mask)

@@ -93,6 +93,8 @@ typedef struct Cu {
 	/* What is printed is for one vector of a peeled row, number ct_part, or for its end (peel.c). */
 	enum { PART_NONE, PART_PIECE, PART_END } part;
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
+	int shift_log2;         /* and of so many registers, the first few may hold what lies before the row */
+	bool loads_first;       /* rows_load_first */
 	int64_t rotated;         /* rows of so many elements are rotated by ct_phase; 0: none (lower/rotate.c) */
 } Cu;
 

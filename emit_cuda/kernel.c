@@ -269,6 +269,7 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 	g.uses = ir_use_counts((Fn *)fn, A_TMP);
 	out_in(g.o);
 	g.roles = group_needs_base(fn);
+	g.loads_first = rows_load_first(fn);
 	int grid = version_grid(k, fn);
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);

@@ -202,10 +202,10 @@ static void read_patch(Reader *r, int log2)
 	cu_end(g);
 }
 
-static void fill_patch(Access *x)
+void patch_fill(Access *x)
 {
-	Reader *r = (Reader *)x;        /* its first member */
-	read_patch(r, r->q.vec);
+	Reader r = { .x = *x, .q = *x->plan };
+	read_patch(&r, r.q.vec);
 }
 
 /* ---- the tiles ---- */
@@ -221,9 +221,9 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 		int step = a == r->q.row ? 1 : size * rowsize;
 		if (a != r->q.row) size *= r->q.p.ext[a];
 		at += (int)(offsets[a] - r->q.p.lo[a]) * step;
-		const CuMap *m = &r->x.map[a];
-		for (int i = 0; i < m->nreg; i++) col[i] += (int64_t)m->col[i] * step;
-		CuInt c = cu_map_reg(m, cu_var("ct_r"));
+		CuMap m = cu_map_row(g, r->x.l, a);
+		for (int i = 0; i < m.nreg; i++) col[i] += (int64_t)m.col[i] * step;
+		CuInt c = cu_map_reg(&m, cu_var("ct_r"));
 		place = cu_sum(place, cu_times(c, step));
 	}
 	bool run = regs_of(v) > 1;
@@ -247,18 +247,17 @@ void patch_loads(Cu *g, const Op *op)
 	access_open(x, g, op, op->out[0], false);
 	x->rotated_axis = -1;
 	for (int a = 0; a < x->rank; a++) x->low[a] |= r.q.p.lo[a] < 0;
-	Str patch = x->patch = cu_fresh(g, "x");
-	x->body = fill_patch;
-	out_printf(g->o, "%s %s[%d];        /* %s of %d places */\n", cu_type(x->v->elem), patch, size,
+	x->patch = cu_fresh(g, "x");
+	x->plan = &r.q;
+	out_printf(g->o, "%s %s[%d];        /* %s of %d places */\n", cu_type(x->v->elem), x->patch, size,
 		type_text(op->out[0]->type), op->nout);
 	x->pad = words_pad(g, x->v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
 	if (!tilefn_print(x)) {
 		cu_open(g);
 		access_origin(x);
 		access_thread(x);
-		fill_patch(x);
+		patch_fill(x);
 		cu_end(g);
 	}
-	x->patch = patch;
 	for (int k = 0; k < op->nout; k++) print_tile(&r, op->out[k], off + k * x->rank);
 }

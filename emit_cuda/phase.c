@@ -28,6 +28,7 @@ void memory_phase(Cu *g, const Op *op)
 	access_open(&x, g, op, NULL, false);
 	bool shifts = ir_int(op, AT_ROWS, ROWS_ROTATED) == ROWS_SHIFTED;
 	g->shifted = shifts && g->fn->row_log2;
+	g->shift_log2 = g->shifted && g->fn->aligned ? log2_of(rows_shift_unit(g->fn, 1)) : 0;
 	g->rotated = shifts ? 0 : ir_int(op, AT_NUMBER, 0);
 	cu_val(g, op->out[0])->name = str_intern("ct_phase");
 	out_puts(g->o, "int ct_phase;\n{\n");

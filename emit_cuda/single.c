@@ -337,7 +337,7 @@ static void print_call(Elements *x, uint32_t spare)
 	const EmitOptions *opt = g->opt;
 	EmitOptions plain = *opt;
 	CuView view = *x->v;
-	TileCall c = { out_new(), out_new() };
+	TileCall c = { .params = out_new(), .args = out_new() };
 	int ntemp = g->ntemp;
 	if (x->op->nout && (is_wanted(x) || !op_has(x->op, OPF_WRITE))) add_value(x, &c, -1, &x->array[0]);
 	tilefn_add(&c, view.base, "%s%s *ct_base", view.constant ? "const " : "", elem_rows[view.elem].cuda);

@@ -2,16 +2,43 @@
  * - stands once before the kernels, and kernels call it. Two accesses share a function where all of its text is
  * equal: the element type, shape and layout, which axes may end inside the tile, and how the rest is known to lie. All
  * else are arguments: the tile's registers, the tensor, the tile's first element, extents, strides. The functions are
- * inlined, so a constant argument is one there. */
+ * inlined, so a constant argument is one there.
+ *
+ * Most accesses find their function printed. So that none is printed to find its equal, a function is printed from a
+ * record alone: for a kernel, an operation and a tile that are made of it. What the record lacks, no function can
+ * tell. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/hash.h"
 #include "emit_cuda/access.h"
 
 typedef struct TileFn { Str name, text; } TileFn;
 
 static VEC(TileFn) made;        /* of the file that is being printed */
+
+typedef struct Record {
+	/* of the kernel and the place in it */
+	int row_log2, row_regs, row_sure, row_few, lanes;
+	bool short_rows, aligned, roles, shifted, loads_first;
+	int shift_log2;
+	int64_t rotated;
+	/* of the tensor and the tile */
+	Elem elem;
+	bool constant, unit[TENSOR_RANK];
+	int64_t multiple[TENSOR_RANK];
+	const Type *type;
+	bool placed, splat;     /* a tile with a layout; one value for all registers */
+	bool copies, held, patch;       /* Access has a name */
+	Access x;               /* the rest of it, without what it points at */
+	PatchPlan plan;         /* the last: of loads that overlap only */
+} Record;
+
+/* Records differ where names are equal only in what does not matter to the text. */
+typedef struct Printed { const Record *of; size_t n; uint32_t hash; Str name; } Printed;
+
+static VEC(Printed) printed;    /* and under which names */
 
 /* What is printed in the middle of something else stays there: in a loop over vectors that makes what it stores, of a
  * row that is peeled. */
@@ -23,88 +50,168 @@ static bool has_function(const Access *x)
 		&& !c->shifted;
 }
 
+/* ---- parameters ---- */
 void tilefn_add(TileCall *c, Str arg, const char *param, ...)
 {
 	va_list list;
-	if (c->params->n) {
-		out_puts(c->params, ", ");
-		out_puts(c->args, ", ");
+	bool first = !c->n++;
+	if (c->args) {
+		if (!first) out_puts(c->args, ", ");
+		out_puts(c->args, arg);
 	}
+	if (!c->params) return;
+	if (!first) out_puts(c->params, ", ");
 	va_start(list, param);
 	out_vprintf(c->params, param, list);
 	va_end(list);
-	out_puts(c->args, arg);
 }
 
-/* The tile's registers: an array, or one, which a store takes as a value. */
-static void add_registers(TileCall *c, Access *x, CuVal *v)
+/* The tile's registers are an array, or one, which a store takes as a value. */
+static bool takes_array(const Access *x) { return regs_of(x->data) > 1 && !cu_val(x->g, x->data)->splat; }
+
+static void add_registers(TileCall *c, const Access *x)
 {
 	const char *type = cu_type(x->data->type->elem), *gap = elem_is_ptr(x->data->type->elem) ? "" : " ";
-	bool array = regs_of(x->data) > 1 && !v->splat;
-	if (array || !x->store) {
-		tilefn_add(c, array ? v->name : str_fmt("&%s", v->name), "%s%s%s*ct_r", x->store ? "const " : "", type, gap);
-		v->name = str_intern(array ? "ct_r" : "*ct_r");
-	} else {
-		tilefn_add(c, v->name, "%s%sct_r", type, gap);
-		v->name = str_intern("ct_r");
-	}
+	Str name = cu_val(x->g, x->data)->name;
+	bool array = takes_array(x);
+	if (x->store && !array) tilefn_add(c, name, "%s%sct_r", type, gap);
+	else tilefn_add(c, array ? name : str_fmt("&%s", name), "%s%s%s*ct_r", x->store ? "const " : "", type, gap);
 }
 
-/* The words that a loop holds (next.c): an array. */
-static void add_words(TileCall *c, Access *x)
-{
-	tilefn_add(c, x->held, "%s *ct_words", words_type(elem_bytes(x->v->elem) << x->vec));
-	x->held = str_intern("ct_words");
-}
+static bool takes_extent(const Access *x, int a) { return !x->proved[a] || x->asks_ahead || a == x->rotated_axis; }
 
-/* The tensor, under names of the function's own. */
-static void add_view(TileCall *c, Access *x, CuView *v)
+static void add_view(TileCall *c, const Access *x)
 {
+	const CuView *v = x->v;
 	tilefn_add(c, v->base, "%s%s *ct_base", x->store || !v->constant ? "" : "const ", elem_rows[v->elem].cuda);
-	v->base = str_intern("ct_base");
 	for (int a = 0; a < x->rank; a++) {
-		tilefn_add(c, access_origin_text(x, a), "long long ct_o%d", a);
-		if (!x->proved[a] || ir_attr(x->op, AT_AHEAD)) {
-			tilefn_add(c, v->ext[a], "long long ct_n%d", a);
-			v->ext[a] = str_fmt("ct_n%d", a);
-		}
-		if (!v->unit[a]) {
-			tilefn_add(c, v->str[a], "long long ct_s%d", a);
-			v->str[a] = str_fmt("ct_s%d", a);
-		}
+		tilefn_add(c, c->args ? access_origin_text(x, a) : NULL, "long long ct_o%d", a);
+		if (takes_extent(x, a)) tilefn_add(c, v->ext[a], "long long ct_n%d", a);
+		if (!v->unit[a]) tilefn_add(c, v->str[a], "long long ct_s%d", a);
 	}
-	x->v = v;
 }
 
-static void add_rest(TileCall *c, Access *x)
+static void add_rest(TileCall *c, const Access *x)
 {
 	int bytes = elem_bytes(x->v->elem);
-	if (!x->store) {
-		tilefn_add(c, x->pad, "%s ct_outside", bytes == 8 ? "ct_u32x2" : words_type(bytes));
-		x->pad = str_intern("ct_outside");
-	}
-	if (x->rotated_axis >= 0) tilefn_add(c, str_intern("&ct_phase"), "int *ct_turn");
-	else if (x->g->shifted) tilefn_add(c, str_intern("ct_phase"), "int ct_phase");
-	if (x->copies) {
-		tilefn_add(c, x->copies, "bool ct_first_copy");
-		x->copies = str_intern("ct_first_copy");
-	}
-	if (x->g->fn->short_rows) tilefn_add(c, str_intern("ct_lanes"), "int ct_lanes");
-	if (cu_leaves_out(x->g, x->l)) tilefn_add(c, str_intern("ct_used"), "int ct_used");
-	tilefn_add(c, str_intern("ct_lane"), "unsigned int ct_lane");
-	tilefn_add(c, str_intern("ct_warp"), "unsigned int ct_warp");
+	if (!x->store) tilefn_add(c, x->pad, "%s ct_outside", bytes == 8 ? "ct_u32x2" : words_type(bytes));
+	if (x->rotated_axis >= 0) tilefn_add(c, "&ct_phase", "int *ct_turn");
+	else if (x->g->shifted) tilefn_add(c, "ct_phase", "int ct_phase");
+	if (x->copies) tilefn_add(c, x->copies, "bool ct_first_copy");
+	if (x->g->fn->short_rows) tilefn_add(c, "ct_lanes", "int ct_lanes");
+	if (cu_leaves_out(x->g, x->l)) tilefn_add(c, "ct_used", "int ct_used");
+	tilefn_add(c, "ct_lane", "unsigned int ct_lane");
+	tilefn_add(c, "ct_warp", "unsigned int ct_warp");
 }
 
-static void print_body(Access *x)
+static void add_all(TileCall *c, const Access *x)
 {
-	Out *o = x->g->o;
-	out_in(o);
-	if (x->rotated_axis >= 0) out_puts(o, "int ct_phase = *ct_turn;\n");
-	access_thread(x);
-	if (x->body) x->body(x);
-	else access_ways(x);
-	if (x->rotated_axis >= 0) out_puts(o, "*ct_turn = ct_phase;\n");
-	out_off(o);
+	if (x->patch) tilefn_add(c, x->patch, "%s *ct_x", cu_type(x->v->elem));
+	else if (x->held) tilefn_add(c, x->held, "%s *ct_words", words_type(elem_bytes(x->v->elem) << x->vec));
+	else add_registers(c, x);
+	add_view(c, x);
+	add_rest(c, x);
+}
+
+/* ---- records ---- */
+/* The names of parameters. */
+static void name_all(Access *x, CuView *v, const Record *r)
+{
+	*v = (CuView){ .base = str_intern("ct_base"), .rank = x->rank, .constant = r->constant, .elem = r->elem };
+	for (int a = 0; a < x->rank; a++) {
+		v->unit[a] = r->unit[a];
+		v->multiple[a] = r->multiple[a];
+		if (takes_extent(x, a)) v->ext[a] = str_fmt("ct_n%d", a);
+		v->str[a] = r->unit[a] ? str_intern("1") : str_fmt("ct_s%d", a);
+	}
+	if (!x->store) x->pad = str_intern("ct_outside");
+	if (r->copies) x->copies = str_intern("ct_first_copy");
+	if (r->held) x->held = str_intern("ct_words");
+	if (r->patch) x->patch = str_intern("ct_x");
+}
+
+static Access access_of(const Access *x)
+{
+	Access r = { .l = x->l, .rank = x->rank, .fast = x->fast, .vec = x->vec, .rotated_axis = x->rotated_axis,
+		.shifted_axis = x->shifted_axis, .store = x->store, .ways = x->ways, .cache = x->cache, .ordered = x->ordered,
+		.in_region = x->in_region, .made_again = x->made_again, .asks_ahead = x->asks_ahead, .multiple = x->multiple };
+	memcpy(r.step, x->step, sizeof r.step);
+	memcpy(r.offset, x->offset, sizeof r.offset);
+	memcpy(r.bit, x->bit, sizeof r.bit);
+	memcpy(r.proved, x->proved, sizeof r.proved);
+	memcpy(r.near, x->near, sizeof r.near);
+	memcpy(r.low, x->low, sizeof r.low);
+	memcpy(r.ahead, x->ahead, sizeof r.ahead);
+	return r;
+}
+
+/* How much of the record there is. */
+static size_t record(Record *r, const Access *x)
+{
+	const Cu *g = x->g;
+	const Fn *fn = g->fn;
+	size_t n = x->plan ? sizeof *r : offsetof(Record, plan);
+	memset(r, 0, n);
+	r->row_log2 = fn->row_log2;
+	r->row_regs = fn->row_regs;
+	r->row_sure = fn->row_sure;
+	r->row_few = fn->row_few;
+	r->lanes = fn->lanes;
+	r->short_rows = fn->short_rows;
+	r->aligned = fn->aligned;
+	r->roles = g->roles;
+	r->shifted = g->shifted;
+	r->loads_first = g->loads_first;
+	r->shift_log2 = g->shift_log2;
+	r->rotated = g->rotated;
+	r->elem = x->v->elem;
+	r->constant = x->v->constant;
+	memcpy(r->unit, x->v->unit, sizeof r->unit);
+	memcpy(r->multiple, x->v->multiple, sizeof r->multiple);
+	r->type = x->data->type;
+	r->placed = x->data->lay;
+	r->splat = g->val[x->data->id].splat;
+	r->copies = x->copies;
+	r->held = x->held;
+	r->patch = x->patch;
+	r->x = access_of(x);
+	if (x->plan) r->plan = *x->plan;
+	return n;
+}
+
+static Str print_function(const Record *r)
+{
+	EmitOptions opt = { .line = LINE_OFF };         /* it is of no line of the source */
+	Fn fn = { .row_log2 = r->row_log2, .row_regs = r->row_regs, .row_sure = r->row_sure, .row_few = r->row_few,
+		.lanes = r->lanes, .short_rows = r->short_rows, .aligned = r->aligned, .warps = 1 };
+	IrBlock block = { .fn = &fn };
+	Op op = { .parent = &block };
+	Val tile = { .type = r->type, .block = &block, .lay = r->placed ? &r->x.l : NULL };
+	CuVal val = { .splat = r->splat };
+	CuView view;
+	Access x = r->x;
+	Cu g = { .o = out_new(), .fn = &fn, .opt = &opt, .val = &val, .nval = 1, .roles = r->roles, .shifted = r->shifted,
+		.shift_log2 = r->shift_log2, .loads_first = r->loads_first, .rotated = r->rotated };
+	TileCall call = { .params = g.o };
+	x.g = &g;
+	x.op = &op;
+	x.data = &tile;
+	x.v = &view;
+	x.plan = r->patch ? &r->plan : NULL;
+	name_all(&x, &view, r);
+	val.name = str_intern(x.store || takes_array(&x) ? "ct_r" : "*ct_r");
+	out_puts(g.o, "(");
+	add_all(&call, &x);
+	out_puts(g.o, ")\n{\n");
+	out_in(g.o);
+	if (x.rotated_axis >= 0) out_puts(g.o, "int ct_phase = *ct_turn;\n");
+	access_thread(&x);
+	if (x.plan) patch_fill(&x);
+	else access_ways(&x);
+	if (x.rotated_axis >= 0) out_puts(g.o, "*ct_turn = ct_phase;\n");
+	out_off(g.o);
+	out_puts(g.o, "}\n");
+	return out_take(g.o);
 }
 
 Str tilefn_of(Str what, Elem e, const Type *t, Str text)
@@ -126,44 +233,34 @@ Str tilefn_of(Str what, Elem e, const Type *t, Str text)
 	return f.name;
 }
 
-bool tilefn_print(Access *x)
+static Str function_of(const Access *x)
+{
+	Record r;
+	Printed p = { .n = record(&r, x) };
+	p.hash = hash_bytes((const char *)&r, p.n);
+	for (int i = 0; i < printed.n; i++) {
+		const Printed *q = &printed.p[i];
+		if (q->hash == p.hash && q->n == p.n && !memcmp(q->of, &r, p.n)) return q->name;
+	}
+	const char *what = x->patch ? "load_patch" : x->store ? "store_tile" : x->held ? "fetch_tile" : "load_tile";
+	char *of = arena_alloc(A_UNIT, p.n);
+	memcpy(of, &r, p.n);
+	p.of = (const Record *)of;
+	p.name = tilefn_of(what, x->v->elem, x->data->type, print_function(&r));
+	vec_push(A_UNIT, &printed, p);
+	return p.name;
+}
+
+bool tilefn_print(const Access *x)
 {
 	Cu *g = x->g;
 	if (!has_function(x)) return false;
-	CuVal *c = cu_val(g, x->data), kept = *c;
-	Out *o = g->o, *text = out_new();
-	const EmitOptions *opt = g->opt;
-	EmitOptions plain = *opt;
-	CuView view = *x->v;
-	TileCall call = { out_new(), out_new() };
-	int ntemp = g->ntemp;
-	if (x->patch) {
-		tilefn_add(&call, x->patch, "%s *ct_x", cu_type(x->v->elem));
-		x->patch = str_intern("ct_x");
-	} else if (x->held) {
-		add_words(&call, x);
-	} else {
-		add_registers(&call, x, c);
-	}
-	add_view(&call, x, &view);
-	add_rest(&call, x);
-	plain.line = LINE_OFF;          /* it is of no line of the source */
-	g->opt = &plain;
-	g->o = text;
-	g->ntemp = 0;
-	out_printf(text, "(%s)\n{\n", call.params->p);
-	print_body(x);
-	out_puts(text, "}\n");
-	g->opt = opt;
-	g->o = o;
-	g->ntemp = ntemp;
-	*c = kept;
+	TileCall call = { .args = g->o };
+	Str name = function_of(x);
 	cu_line(g, x->op);
-	const char *what = x->patch ? "load_patch" : x->store ? "store_tile" : x->held ? "fetch_tile" : "load_tile";
-	Str name = tilefn_of(what, x->v->elem, x->data->type, out_take(text));
-	out_printf(o, "%s(%s);\n", name, call.args->p);
-	out_free(call.params);
-	out_free(call.args);
+	out_printf(g->o, "%s(", name);
+	add_all(&call, x);
+	out_puts(g->o, ");\n");
 	return true;
 }
 
@@ -181,5 +278,5 @@ void tilefn_functions(Out *o)
 {
 	if (made.n) out_puts(o, head);
 	for (int i = 0; i < made.n; i++) out_printf(o, "CT_FN void %s%s", made.p[i].name, made.p[i].text);
-	made.n = 0;
+	made.n = printed.n = 0;
 }
