@@ -622,7 +622,7 @@ static bool back(Unit *u, Module *m)
 	Beside beside;
 	if (is_placed(m) && (!has_layouts(u) || tiles))
 		usage_error("placed kernels are for targets `cuda` and `sim`, without `--tile-arch`");
-	if (has_layouts(u) && !is_placed(m) && o->level) lower_single_trips(m);
+	if (has_layouts(u) && !is_placed(m) && o->level) lower_collapse(m), lower_single_trips(m);
 	if (tiles && !make_beside(u, m, &beside)) return false;
 	if (!is_placed(m) && !lower_typed(m, &lo)) return o->stop_after && print_and_stop(u);
 	bool header_only = o->emit == EMIT_HEADER && !o->stop_after,

@@ -14,6 +14,8 @@ void plan_pin(Fn *fn, uint32_t id, Span at);
 void plan_refuse(const Fn *fn, Coord c, int need, PlanRange have);
 /* Kernels of their own for rules of tuning lists that pin a plan. */
 void lower_pins(Module *m);
+/* collapse.c: nests of loops over axes that follow each other in memory, as one. */
+void lower_collapse(Module *m);
 /* single_trip.c: variants for rows that one tile holds, in which the loops of a kernel have one iteration, */
 void lower_single_trips(Module *m);
 Fn *variant_of_rows(Fn *fn, const Sym *length, int64_t tile);  /* the kernel again, for rows of 1 to so many elements */

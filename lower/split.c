@@ -218,17 +218,26 @@ static void combine_reduced(Combine *g, Builder *b, int i)
 	set_modes(g->now[i], c);
 }
 
-static void combine_tuple(Combine *g, Builder *b, const CarriedTuple *t)
+/* Of the tuple's shape: its last parts may be scalars, which stand for all elements. */
+static Val *spread_over(Builder *b, Val *x, const Type *shape)
 {
+	return type_same_shape(x->type, shape) ? x : ir_unary(b, OP_BROADCAST, type_with_elem(shape, x->type->elem), x);
+}
+
+static void combine_tuple(Combine *g, Builder *b, int number)
+{
+	const CarriedTuple *t = &g->l->tuples.p[number];
 	Val *x[2 * COST_SPLIT_TUPLE], *all[COST_SPLIT_TUPLE];
-	for (int k = 0; k < t->n; k++) x[k] = g->loaded[t->at[k]];
+	const Type *shape = g->l->carried.p[t->at[0]].type;
+	for (int k = 0; k < t->n; k++) x[k] = spread_over(b, g->loaded[t->at[k]], g->loaded[t->at[0]]->type);
 	split_reduce(b, t, 1, x, all);
 	for (int k = 0; k < t->n; k++) {
-		x[k] = g->now[t->at[k]];
-		x[t->n + k] = as_carried(b, all[k], g->l->carried.p[t->at[k]].type);
+		x[k] = spread_over(b, g->now[t->at[k]], shape);
+		x[t->n + k] = as_carried(b, all[k], type_with_elem(shape, x[k]->type->elem));
 	}
 	split_call(b, t, x, all);
-	for (int k = 0; k < t->n; k++) g->now[t->at[k]] = all[k];
+	for (int k = 0; k < t->n; k++)
+		if (g->l->carried.p[t->at[k]].tuple == number) g->now[t->at[k]] = all[k];
 }
 
 static Num pad_of(const SplitLoop *l, const Carried *c)
@@ -253,9 +262,9 @@ static void combine_iteration(Combine *g, Builder *b, Val *number)
 	}
 	for (int i = 0; i < l->carried.n; i++)          /* before their keys change */
 		if (l->carried.p[i].key >= 0) combine_picked(g, b, i);
+	for (int i = 0; i < l->tuples.n; i++) combine_tuple(g, b, i);           /* before their scalars change */
 	for (int i = 0; i < l->carried.n; i++)
 		if (l->carried.p[i].key < 0 && l->carried.p[i].tuple < 0) combine_reduced(g, b, i);
-	for (int i = 0; i < l->tuples.n; i++) combine_tuple(g, b, &l->tuples.p[i]);
 }
 
 /* Words of all that a thread block holds while it combines so many shares: what it loads, what warps have of it before

@@ -16,10 +16,10 @@ typedef struct Carried {
 } Carried;
 
 /* Values of one shape that a loop carries together: each iteration combines them with others by the function of this
- * reduction, which is associative. */
+ * reduction, which is associative. The last ones may be scalars that are sums of their own, and belong to none. */
 typedef struct CarriedTuple {
-	const Op *reduce;       /* in SplitPlan.fn */
-	int n, at[COST_SPLIT_TUPLE];  /* the numbers of its parts among the carried values */
+	const Op *reduce;       /* in SplitPlan.fn, or in no kernel */
+	int n, at[COST_SPLIT_TUPLE];    /* the numbers of its parts among the carried values */
 } CarriedTuple;
 
 typedef struct SplitLoop {
@@ -46,4 +46,7 @@ Num split_identity(const CarriedTuple *t, int part);
 void split_call(Builder *b, const CarriedTuple *t, Val *const *args, Val **result);
 /* The n tiles reduced along an axis. */
 void split_reduce(Builder *b, const CarriedTuple *t, int axis, Val *const *x, Val **result);
+
+/* ---- split_formula.c ---- */
+void split_find_formula(const Fn *fn, const Op *loop, SplitLoop *l);   /* of what nothing else explains */
 #endif

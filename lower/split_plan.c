@@ -1,6 +1,6 @@
 /* Which loops of a kernel may be split over the grid: those in its body, the first one and what follows it, whose
- * extent is known at launch, which write nothing, and which carry values that a monoid combines, or a function that
- * their author reduces by (split_tuple.c). */
+ * extent is known at launch, which write nothing, and which carry values that a monoid combines, a function that
+ * their author reduces by (split_tuple.c), or a formula that is associative (split_formula.c). */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/valsym.h"
@@ -159,6 +159,20 @@ static int find_picked(const Search *s, SplitLoop *l, int key)
 	return n;
 }
 
+/* The key is combined in another way. */
+static void forget_picked(SplitLoop *l, int key)
+{
+	for (int i = 0; i < l->carried.n; i++)
+		if (l->carried.p[i].key == key) l->carried.p[i].key = -1, l->carried.p[i].combine = OP_COUNT;
+}
+
+static bool is_explained(const SplitLoop *l)
+{
+	for (int i = 0; i < l->carried.n; i++)
+		if (l->carried.p[i].combine == OP_COUNT && l->carried.p[i].tuple < 0) return false;
+	return true;
+}
+
 static bool find_carried(const Search *s, SplitLoop *l)
 {
 	const IrBlock *body = s->loop->region[0];
@@ -170,13 +184,15 @@ static bool find_carried(const Search *s, SplitLoop *l)
 		Chain c = { s->uses, NEW_ARRAY(A_TMP, int, s->fn->nval), OP_COUNT, 0, CHAIN_STEPS };
 		if (l->carried.p[i].key >= 0 || l->carried.p[i].tuple >= 0 || from->type->kind > TY_TILE) continue;
 		if (!leads(&c, ir_in(body->last, i), from)) continue;
-		if (!is_alone(&c, s->fn, from, find_picked(s, l, i))) return false;
+		if (!is_alone(&c, s->fn, from, find_picked(s, l, i))) {
+			forget_picked(l, i);
+			continue;
+		}
 		l->carried.p[i].combine = c.combine;
 		l->carried.p[i].nan = c.nan;
 	}
-	for (int i = 0; i < l->carried.n; i++)
-		if (l->carried.p[i].combine == OP_COUNT && l->carried.p[i].tuple < 0) return false;
-	return l->carried.n > 0;
+	if (!is_explained(l)) split_find_formula(s->fn, s->loop, l);
+	return l->carried.n > 0 && is_explained(l);
 }
 
 /* ---- loops ---- */

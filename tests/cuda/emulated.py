@@ -55,7 +55,7 @@ def main(name):
         tiles("wide.tile", "sm_90a")
         tiles("wide.tile", "sm_90a", env={"EMU_CLUSTER_MOST": "8"})
     elif kind in ("carried", "coarsen", "several", "overlap", "packed", "dense", "early", "jam", "slide", "oddtiles", "slices", "shifted_slices", "pieces", "rare", "sums", "defer",
-        "indexed", "whole", "planes", "parts", "numbers", "scan_parts", "orders", "once", "split", "narrow", "private", "flat", "groups", "anywhere", "sorts", "reads", "pipeline"):
+        "indexed", "whole", "planes", "parts", "numbers", "scan_parts", "orders", "once", "nests", "split", "narrow", "private", "flat", "groups", "anywhere", "sorts", "reads", "pipeline"):
         tiles(kind + ".tile", ARCH)
     elif kind == "tiles":
         tiles("tiles.tile", ARCH, rest)
