@@ -1,5 +1,6 @@
 /* Conversions: what happens by itself (assignment, argument, store, condition, index), and values of operations. */
 #include "sema/build.h"
+#include "sema/findings.h"
 #include "sema/scope.h"
 
 #include <string.h>
@@ -55,6 +56,7 @@ void help_cast(Cx *cx, Diag *d, Sv v, Elem to)
 	Str before = sv_is_tile(v) ? "element_cast(" : str_fmt("%s(", elem_word(cx, to)),
 		after = sv_is_tile(v) ? str_fmt(", %s)", elem_word(cx, to)) : ")";
 	if (!rule_converts(v.type ? v.type->elem : EL_I32, to)) return;
+	if (v.kind == SV_VAL && help_cast_early(d, v.u.val, to)) return;
 	diag_help(d, "convert it: `%s%s%s`", before, shortened(v.span), after);
 	diag_edit(d, v.span, str_fmt("%s%s%s", before, span_source(v.span), after));
 }

@@ -461,7 +461,9 @@ static void walk(Findings *w, const IrBlock *b)
 		if (op->code == OP_REDUCE || op->code == OP_SCAN) identity_op(op);
 		if (op->code == OP_EQ) past_grid(w, op);
 		if (op->code == OP_CAST) widened_op(op);
-		if (op->code == OP_DIV || op->code == OP_FLOORDIV || op->code == OP_SHR) halved_op(op);
+		bool divides = op->code == OP_DIV || op->code == OP_FLOORDIV || op->code == OP_CEILDIV;
+		if (divides || op->code == OP_SHR) halved_op(op);
+		if (op->code == OP_ABS) apart_op(op);
 		if (op->code == OP_ATOMIC_LOAD) unchanging(w, op);
 	}
 }
