@@ -252,7 +252,10 @@ static Sv tile_index(Cx *cx, Sv base, const Expr *e)
 		rank++;
 	}
 	if (used != base.type->rank) {
-		cx_diag(cx, D_VIEW_RANK, e->span, sv_what(base), str_i64(base.type->rank), str_i64(used));
+		Diag *d = cx_diag(cx, D_TILE_AXES, e->span, sv_what(base), str_i64(base.type->rank), str_i64(used));
+		Str axes = str_intern("");
+		for (int i = 0; i < base.type->rank; i++) axes = str_fmt("%s:, ", axes);
+		diag_help(d, "`:` stands for an axis of the tile, and `_` for a new one, as in `x[%s_]`", axes);
 		return sv_poison(e->span);
 	}
 	const Type *t = type_tile(base.type->elem, rank, log2);

@@ -233,6 +233,19 @@ Sv sv_folded(Val *v, Span at)
 	return sv_val(v, at);
 }
 
+/* The name of an operation alone is no value. */
+static bool help_operation(Diag *d, Sv v)
+{
+	if (v.kind != SV_OP) return false;
+	if (v.u.op == OP_BID || v.u.op == OP_NUM_BLOCKS) {
+		diag_help(d, "write `%s(0)`, with the axis of the grid", v.name);
+		diag_edit(d, v.span, str_fmt("%s(0)", v.name));
+	} else {
+		diag_help(d, "it is called, with its operands in parentheses");
+	}
+	return true;
+}
+
 bool is_value(Cx *cx, Sv v, const char *whose)
 {
 	if (sv_bad(v)) return false;
@@ -240,6 +253,7 @@ bool is_value(Cx *cx, Sv v, const char *whose)
 	if (report_dynamic(cx, v, v.span)) return false;
 	Diag *d = cx_diag(cx, D_VALUE_NEEDED, v.span, whose, sv_what(v));
 	Str of = span_source(v.span);
+	if (help_operation(d, v)) return false;
 	bool moved = !strcmp(whose, "`+`") || !strcmp(whose, "`-`");    /* as a pointer is */
 	if (v.kind == SV_VIEW && moved)
 		diag_help(d, "`%s.load(...)` loads a tile from it, `%s.gather([i])` the elements that an index tile names", of,
@@ -536,14 +550,12 @@ Sv conv_cond(Cx *cx, Sv x, Span at)
 	return sv_folded(val_bool(cx, one_scalar(cx, x.u.val)), at);
 }
 
-static void help_index(Cx *cx, Diag *d, Sv x, Span at)
+static void help_index(Cx *cx, Diag *d, Sv x)
 {
 	Elem e = x.type ? x.type->elem : EL_COUNT;
 	bool tile = sv_is_tile(x), pointer = x.type && x.kind != SV_TYPE && x.kind != SV_VIEW && elem_is_ptr(e);
-	if (x.kind == SV_OP && (x.u.op == OP_BID || x.u.op == OP_NUM_BLOCKS)) {
-		diag_help(d, "write `%s(0)`, with the axis of the grid", x.name);
-		diag_edit(d, at, str_fmt("%s(0)", x.name));
-	} else if (x.kind == SV_VIEW) {
+	if (help_operation(d, x)) return;
+	if (x.kind == SV_VIEW) {
 		diag_help(d, "an element of a tensor may be one; a tile that is loaded from it stands in `gather`");
 	} else if (x.kind == SV_TUPLE) {
 		diag_help(d, "there is one for each axis, all of them in one list, as in `[i, j]`");
@@ -571,7 +583,7 @@ Sv conv_index(Cx *cx, Sv x, Span at)
 	}
 	bool scalar = sv_is_scalar(x) && x.kind != SV_FLOAT && elem_is_int(x.type->elem);
 	if (!scalar) {
-		help_index(cx, cx_diag(cx, D_INDEX_TYPE, at, sv_what(x)), x, at);
+		help_index(cx, cx_diag(cx, D_INDEX_TYPE, at, sv_what(x)), x);
 		return sv_poison(at);
 	}
 	if (elem_bytes(x.type->elem) < 4) return conv_element(cx, x, EL_I32);
