@@ -104,6 +104,7 @@ static const Pair pairs[] = {
 	{ TOK_DOTDOT, TOK_LT, TOK_DOTDOT, "..<", "the end of a range does not belong to it: write `..`" },
 	{ TOK_DOTDOT, TOK_DOT, TOK_DOTDOT, "...", "the end of a range does not belong to it: write `..`" },
 	{ TOK_LT, TOK_GT, TOK_NE, "<>", "write `!=`" },
+	{ TOK_COLON, TOK_ASSIGN, TOK_ASSIGN, ":=", "write `=`" },
 	{ TOK_COLON, TOK_COLON, TOK_DOT, "::", "a name of an import is `nn.name`: write `.`" },
 };
 
@@ -126,6 +127,21 @@ static bool between_operands(const Gram *g)
 	return is_operand_end(g->prev[0].kind) && (k == TOK_IDENT || k == TOK_INT || k == TOK_FLOAT || k == TOK_MINUS);
 }
 
+/* x >>> n; an operand follows, as it never does where three lists of generic arguments end. */
+static bool mend_triple(Gram *g, const Token *t)
+{
+	Token n[3];
+	lex_peek(&g->lex, n, 3);
+	bool three = n[0].kind == TOK_GT_GT && n[1].kind == TOK_GT;
+	three = three && parse_adjacent(t, &n[0]) && parse_adjacent(&n[0], &n[1]);
+	bool operand = n[2].kind == TOK_IDENT || n[2].kind == TOK_INT;
+	if (!three || !operand || !is_operand_end(g->prev[0].kind)) return false;
+	Diag *d = diag(D_NO_OPERATOR, parse_span(t->span.lo, n[1].span.hi), ">>>");
+	diag_help(d, "`>>` of an unsigned type brings in zeros; `element_bitcast(x, u32)` makes one of `i32`");
+	drop_next(g);
+	return true;
+}
+
 static bool mend_pair(Gram *g, Token *t, const Token *next)
 {
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -134,12 +150,14 @@ static bool mend_pair(Gram *g, Token *t, const Token *next)
 		if (p->a == TOK_COLON && g->prev[0].kind != TOK_IDENT) continue;        /* x[::2] is no module's name */
 		if (p->a == TOK_LT && !between_operands(g)) continue;                   /* k<>(x) */
 		if (p->b == TOK_DOT && !between_operands(g)) continue;                  /* x[..., 0] */
+		bool declared = g->prev[1].kind == TOK_LET || g->prev[1].kind == TOK_VAR;
+		if (p->into == TOK_ASSIGN && !declared) continue;       /* r := x declares */
 		Span at = parse_span(t->span.lo, next->span.hi);
 		Diag *d = diag(D_NO_OPERATOR, at, p->text);
-		if (!(p->a == TOK_STAR && habit_power(g, d, at)) && !(p->a == TOK_COLON && module_prefix(g, d, at))) {
+		if (!(p->a == TOK_STAR && habit_power(g, d, at)) && !(p->b == TOK_COLON && module_prefix(g, d, at))) {
 			diag_help(d, "%s", p->help);
 			bool same = p->into == TOK_EQ || p->into == TOK_NE || p->into == TOK_DOT || p->b == TOK_LT
-				|| p->b == TOK_DOT;
+				|| p->b == TOK_DOT || p->into == TOK_ASSIGN;
 			if (same) diag_edit(d, at, token_text(p->into));
 		}
 		drop_next(g);
@@ -149,18 +167,38 @@ static bool mend_pair(Gram *g, Token *t, const Token *next)
 	return false;
 }
 
+/* Words that are operators elsewhere, between operands; those that could begin a statement are so on one line only. */
+typedef struct WordOperator { const char *word; int into; bool one_line; } WordOperator;
+static const WordOperator word_operators[] = {
+	{ "and", TOK_ANDAND, false },
+	{ "or", TOK_OROR, false },
+	{ "xor", TOK_CARET, true },
+	{ "mod", TOK_PERCENT, true },
+	{ "div", TOK_SLASH, true },
+	{ "is", TOK_EQ, true },
+};
+
 static bool mend_word_operator(Gram *g, Token *t, const Token *next)
 {
 	bool left = is_operand_end(g->prev[0].kind) && !(g->prev[0].kind == TOK_RPAREN && g->closed_header);
-	bool and = is_word(t, "and"), or = is_word(t, "or"), not = is_word(t, "not");
-	if (!((and || or) && left && is_operand_start(next->kind)) &&
-	    !(not && !left && (next->kind == TOK_IDENT || next->kind == TOK_INT)))
-		return false;
-	int into = and ? TOK_ANDAND : or ? TOK_OROR : TOK_BANG;
-	Diag *d = diag(D_NO_OPERATOR, t->span, t->v.name.s);
+	bool not = !left && is_word(t, "not") && (next->kind == TOK_IDENT || next->kind == TOK_INT);
+	int into = not ? TOK_BANG : 0;
+	for (size_t i = 0; left && i < sizeof word_operators / sizeof *word_operators; i++) {
+		const WordOperator *w = &word_operators[i];
+		if (!is_word(t, w->word) || !is_operand_start(next->kind)) continue;
+		if (!w->one_line || !parse_line_between(g, g->prev[0].span.hi, t->span.lo)) into = w->into;
+	}
+	if (!into) return false;
+	Span at = t->span;
+	if (into == TOK_EQ && is_word(next, "not")) {
+		at.hi = next->span.hi;
+		into = TOK_NE;
+		drop_next(g);
+	}
+	Diag *d = diag(D_NO_OPERATOR, at, parse_text(g, at));
 	diag_help(d, "write `%s`", token_text(into));
-	diag_edit(d, not ? parse_span(t->span.lo, next->span.lo) : t->span, token_text(into));
-	*t = (Token){ .kind = into, .span = t->span };
+	diag_edit(d, not ? parse_span(at.lo, next->span.lo) : at, token_text(into));
+	*t = (Token){ .kind = into, .span = at };
 	return true;
 }
 
@@ -225,6 +263,9 @@ bool slip_mend(Gram *g, Token *t)
 	case TOK_TILE:
 		mend_argument_name(g, t);
 		return true;
+	case TOK_GT_GT:
+		mend_triple(g, t);
+		return true;
 	case TOK_IDENT: case TOK_ANDAND: case TOK_OROR: case TOK_STAR: case TOK_EQ: case TOK_NE: case TOK_COLON:
 	case TOK_LT:
 	case TOK_DOC:
@@ -235,7 +276,7 @@ bool slip_mend(Gram *g, Token *t)
 	}
 	if (t->kind == TOK_IDENT && (g->prev[0].kind == TOK_AT || g->prev[1].kind == TOK_AT)) return true;      /* @and x */
 	if (t->kind == TOK_IDENT && mend_constexpr(g, t)) return true;
-	if (t->kind == TOK_IDENT && (t->span.hi - t->span.lo > 6 || !strchr("xaone", t->v.name.s[0]))) return true;
+	if (t->kind == TOK_IDENT && (t->span.hi - t->span.lo > 6 || !strchr("xaonemdi", t->v.name.s[0]))) return true;
 	lex_peek(&g->lex, &next, 1);
 	if (t->kind == TOK_DOC) return !idle_doc(g, t, &next);
 	if (t->kind != TOK_IDENT) mend_pair(g, t, &next);

@@ -18,6 +18,8 @@ void label_operands(Cx *cx, Diag *d, Sv x, Sv y);               /* two operands,
 void help_shape(Cx *cx, Diag *d, Sv x, const char *op, const Type *to);       /* op(x, shape) gives it the shape */
 Str shortened(Span at);            /* the text of a place, or `..` where it is long */
 void help_cast(Cx *cx, Diag *d, Sv v, Elem to);         /* "write `element_cast(x, f16)`", with the edit */
+/* A reduction that kept an axis which the shape has not (log2 NULL: any shape of that rank): "squeeze: true" */
+bool help_squeeze(Diag *d, Sv v, int rank, const uint8_t *log2);
 
 /* ---- constants ---- */
 Flt exact_of(Sv v);                             /* INT, FLOAT: its exact value */

@@ -252,7 +252,10 @@ static Sv tile_index(Cx *cx, Sv base, const Expr *e)
 		rank++;
 	}
 	if (used != base.type->rank) {
-		cx_diag(cx, D_VIEW_RANK, e->span, sv_what(base), str_i64(base.type->rank), str_i64(used));
+		Diag *d = cx_diag(cx, D_TILE_AXES, e->span, sv_what(base), str_i64(base.type->rank), str_i64(used));
+		Str axes = str_intern("");
+		for (int i = 0; i < base.type->rank; i++) axes = str_fmt("%s:, ", axes);
+		diag_help(d, "`:` stands for an axis of the tile, and `_` for a new one, as in `x[%s_]`", axes);
 		return sv_poison(e->span);
 	}
 	const Type *t = type_tile(base.type->elem, rank, log2);
@@ -414,15 +417,43 @@ static const Sym *sym_inside(const Sym *lo, const Sym *hi, const Sym *ext, int64
 	return sym_at_launch(n) ? n : NULL;
 }
 
-/* In other languages such bounds count from the end. What an instance makes of its numbers is left alone. */
-static void warn_below(Cx *cx, Call *c, int i, const Val *bound, int axis)
+/* In other languages such bounds count from the end. */
+static bool warn_below(Cx *cx, Call *c, int i, const Val *bound, int axis)
 {
 	Num n;
-	if (cx->frame->generic || !ir_const_value(bound, &n) || n.i >= 0) return;
-	Diag *d = cx_diag(cx, D_SLICE_BELOW, c->arg[i].span, str_i64(n.i));
+	if (!ir_const_value(bound, &n) || n.i >= 0) return false;
+	Diag *d = cx_diag(cx, D_SLICE_EMPTY, c->arg[i].span,
+		str_fmt("%s is below 0, and bounds count from the first element", str_i64(n.i)));
 	Str fix = str_fmt("%s.extent(%d) - %s", span_source(c->arg[0].span), axis, str_i64(-n.i));
 	diag_help(d, "from the end it is the extent less a number: write `%s`", fix);
 	diag_edit(d, c->arg[i].span, fix);
+	return true;
+}
+
+/* A slice that is empty whatever the call. What an instance makes of its numbers, and an unrolled loop of its counter,
+ * is left alone. In other languages the last argument is a number of elements. */
+static void warn_empty(Cx *cx, Call *c, Val *lo, Val *hi, const View *v, int axis)
+{
+	bool copied = cx->frame->generic;
+	for (const LoopCx *l = cx->loop; l; l = l->up) copied |= l->unrolled;
+	if (copied) return;
+	bool below = warn_below(cx, c, 2, lo, axis);
+	if (warn_below(cx, c, 3, hi, axis) || below || !cx->facts) return;
+	const Sym *from = val_sym(cx, lo), *to = val_sym(cx, hi), *ext = v->dim[axis].sym;
+	int64_t first, last;
+	if (from && to && sym_at_launch(from) && sym_at_launch(to) && facts_le(cx->facts, to, from)) {
+		Diag *d = cx_diag(cx, D_SLICE_EMPTY, c->arg[3].span, str_fmt("it begins at %s, and ends before %s",
+			sym_text(from), sym_text(to)));
+		if (sym_is_const(from, &first) && sym_is_const(to, &last))
+			diag_help(d, "the last argument is the end, and no number of elements: %s of them end at %s", str_i64(last),
+				str_i64(first + last));
+		else diag_help(d, "the last argument is the end, and no number of elements");
+	} else if (from && ext && sym_at_launch(from) && facts_le(cx->facts, ext, from)) {
+		if (sym_is_const(ext, &last) && !last) return;
+		Diag *d = cx_diag(cx, D_SLICE_EMPTY, c->arg[2].span, str_fmt("it begins at %s, and the extent is %s",
+			sym_text(from), sym_text(ext)));
+		diag_note(d, "indices of axis %d count from 0", axis);
+	}
 }
 
 static Sv build_slice(Cx *cx, Call *c, const View *v)
@@ -436,8 +467,7 @@ static Sv build_slice(Cx *cx, Call *c, const View *v)
 		cx_diag(cx, D_STEP_VALUE, c->arg[4].span, str_i64(step));
 		return sv_poison(c->span);
 	}
-	warn_below(cx, c, 2, lo, axis);
-	warn_below(cx, c, 3, hi, axis);
+	warn_empty(cx, c, lo, hi, v, axis);
 	at_span(cx, c->span);
 	Val *zero = val_int(cx, EL_I64, 0), *one = val_int(cx, EL_I64, step), *ext = view_extent(cx, v, axis);
 	const Sym *sym = sym_inside(val_sym(cx, lo), val_sym(cx, hi), v->dim[axis].sym, step, cx->facts);

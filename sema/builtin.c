@@ -441,14 +441,40 @@ Str arg_string(Cx *cx, Call *c, int i)
 	return NULL;
 }
 
+/* What there is for a value in the place of what is said of memory. */
+static void help_no_view(Diag *d, const Call *c, Sv v)
+{
+	static const struct { OpCode op; const char *text; } said[] = {
+		{ OP_LOAD, "a tile is loaded already; a part of it is `extract(t, shape, index)`" },
+		{ OP_LOAD_AT, "a tile is loaded already; a part of it is `extract(t, shape, index)`" },
+		{ OP_SLICE, "a part of a tile is `extract(t, shape, index)`" },
+		{ OP_PARTITION, "a part of a tile is `extract(t, shape, index)`" },
+		{ OP_STRIDED, "a part of a tile is `extract(t, shape, index)`" },
+		{ OP_STORE, "a tile is a value, which a tensor stores, as in `y.store([i], t)`; `insert` changes a part" },
+		{ OP_STORE_AT, "a tile is a value, which a tensor stores, as in `y.store_at([i], t)`" },
+		{ OP_SCATTER, "a tile is a value, whose elements a tensor stores, as in `y.scatter([i], t)`" },
+		{ OP_EXTENT, "the extents of a tile belong to its type, and are compile-time values" },
+		{ OP_STRIDE, "a tile has no strides: where its elements lie is the compiler's" },
+		{ OP_MASK, "a mask is that of a tensor, as in `x.mask([i], [N])`: which elements of a tile lie inside" },
+	};
+	if (v.type && v.kind == SV_VAL && elem_is_ptr(v.type->elem)) {
+		diag_note(d, "pointers take `load(p, ..)`, `store(p, x, ..)` and atomics");
+		return;
+	}
+	for (size_t i = 0; sv_is_tile(v) && i < sizeof said / sizeof *said; i++) {
+		if (said[i].op != c->op) continue;
+		diag_help(d, "%s", said[i].text);
+		return;
+	}
+	diag_help(d, "memory is a parameter of the kernel or function, as in `x: tensor<f32, [n]>`, or a view of one");
+}
+
 const View *arg_view(Cx *cx, Call *c, int i)
 {
 	Sv v = arg_value(cx, c, i, NULL);
 	if (v.kind == SV_VIEW) return v.u.view;
 	if (!sv_bad(v)) {
-		Diag *d = cx_diag(cx, D_NEED_VIEW, v.span, call_what(c), sv_what(v));
-		if (v.kind == SV_VAL && elem_is_ptr(v.type->elem))
-			diag_note(d, "pointers take `load(p, ..)`, `store(p, x, ..)` and atomics");
+		help_no_view(cx_diag(cx, D_NEED_VIEW, v.span, call_what(c), sv_what(v)), c, v);
 	}
 	return NULL;
 }

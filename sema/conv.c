@@ -1,5 +1,6 @@
 /* Conversions: what happens by itself (assignment, argument, store, condition, index), and values of operations. */
 #include "sema/build.h"
+#include "sema/findings.h"
 #include "sema/scope.h"
 
 #include <string.h>
@@ -55,6 +56,7 @@ void help_cast(Cx *cx, Diag *d, Sv v, Elem to)
 	Str before = sv_is_tile(v) ? "element_cast(" : str_fmt("%s(", elem_word(cx, to)),
 		after = sv_is_tile(v) ? str_fmt(", %s)", elem_word(cx, to)) : ")";
 	if (!rule_converts(v.type ? v.type->elem : EL_I32, to)) return;
+	if (v.kind == SV_VAL && help_cast_early(d, v.u.val, to)) return;
 	diag_help(d, "convert it: `%s%s%s`", before, shortened(v.span), after);
 	diag_edit(d, v.span, str_fmt("%s%s%s", before, span_source(v.span), after));
 }
@@ -231,6 +233,19 @@ Sv sv_folded(Val *v, Span at)
 	return sv_val(v, at);
 }
 
+/* The name of an operation alone is no value. */
+static bool help_operation(Diag *d, Sv v)
+{
+	if (v.kind != SV_OP) return false;
+	if (v.u.op == OP_BID || v.u.op == OP_NUM_BLOCKS) {
+		diag_help(d, "write `%s(0)`, with the axis of the grid", v.name);
+		diag_edit(d, v.span, str_fmt("%s(0)", v.name));
+	} else {
+		diag_help(d, "it is called, with its operands in parentheses");
+	}
+	return true;
+}
+
 bool is_value(Cx *cx, Sv v, const char *whose)
 {
 	if (sv_bad(v)) return false;
@@ -238,6 +253,7 @@ bool is_value(Cx *cx, Sv v, const char *whose)
 	if (report_dynamic(cx, v, v.span)) return false;
 	Diag *d = cx_diag(cx, D_VALUE_NEEDED, v.span, whose, sv_what(v));
 	Str of = span_source(v.span);
+	if (help_operation(d, v)) return false;
 	bool moved = !strcmp(whose, "`+`") || !strcmp(whose, "`-`");    /* as a pointer is */
 	if (v.kind == SV_VIEW && moved)
 		diag_help(d, "`%s.load(...)` loads a tile from it, `%s.gather([i])` the elements that an index tile names", of,
@@ -354,6 +370,39 @@ static int single_axis(Sv x, const Type *to)
 	return axis;
 }
 
+/* A reduction that kept axes, without which the shape is the one that is needed; log2 NULL: any of that rank. */
+static bool squeezes_to(const Op *op, const Val *x, int rank, const uint8_t *log2)
+{
+	unsigned kept = 0;
+	int n = 0;
+	for (const Op *o = op; o && o->code == op->code && o->span.lo == op->span.lo; o = ir_in(o, 0)->def)
+		kept |= 1u << ir_axis(o);
+	for (int i = 0; i < x->type->rank; i++) {
+		if (kept >> i & 1) continue;
+		if (n == rank || (log2 && log2[n] != x->type->log2[i])) return false;
+		n++;
+	}
+	return n == rank && rank < x->type->rank;
+}
+
+bool help_squeeze(Diag *d, Sv v, int rank, const uint8_t *log2)
+{
+	const Op *of = sv_is_tile(v) ? v.u.val->def : NULL;
+	bool itself = !of || of->span.lo == v.span.lo;          /* else a sum, say, that has a reduction as operand */
+	for (int i = 0; of && i < (itself ? 1 : of->nin); i++) {
+		const Val *x = itself ? v.u.val : ir_in(of, i);
+		while (x->def && (x->def->code == OP_BROADCAST || x->def->code == OP_CAST)) x = ir_in(x->def, 0);
+		const Op *op = x->def;
+		if (!op || !op_has(op, OPF_REDUCE) || !squeezes_to(op, x, rank, log2)) continue;
+		Str src = span_source(op->span);
+		if (src[str_len(src) - 1] != ')' || strstr(src, "squeeze")) continue;
+		diag_help(d, "a reduction keeps its axis with length 1; it is dropped by an argument more: `squeeze: true`");
+		diag_edit(d, (Span){ op->span.hi - 1, op->span.hi - 1 }, ", squeeze: true");
+		return true;
+	}
+	return false;
+}
+
 /* `var acc = 0.0;` makes a scalar, to which a loop then adds tiles. */
 static void help_tile_variable(Cx *cx, Diag *d, Str name, const Type *t, Span decl)
 {
@@ -391,6 +440,7 @@ static Sv conv_shapes(Cx *cx, Sv x, const Goal *g)
 		help_tile_variable(cx, d, g->what, type_with_elem(x.type, e), g->decl);
 		return sv_poison(x.span);
 	}
+	if (type_is_tile(to) && help_squeeze(d, x, to->rank, to->log2)) return sv_poison(x.span);
 	if (g->why == CONV_ASSIGN && sv_is_tile(x) && rule_one_way(to, x.type->rank, x.type->log2, &axis)) {
 		Str words = tile_words(cx, elem_name(to->elem), x.type->rank, x.type->log2);
 		diag_help(d, "a variable keeps the shape that it is declared with%s",
@@ -500,6 +550,28 @@ Sv conv_cond(Cx *cx, Sv x, Span at)
 	return sv_folded(val_bool(cx, one_scalar(cx, x.u.val)), at);
 }
 
+static void help_index(Cx *cx, Diag *d, Sv x)
+{
+	Elem e = x.type ? x.type->elem : EL_COUNT;
+	bool tile = sv_is_tile(x), pointer = x.type && x.kind != SV_TYPE && x.kind != SV_VIEW && elem_is_ptr(e);
+	if (help_operation(d, x)) return;
+	if (x.kind == SV_VIEW) {
+		diag_help(d, "an element of a tensor may be one; a tile that is loaded from it stands in `gather`");
+	} else if (x.kind == SV_TUPLE) {
+		diag_help(d, "there is one for each axis, all of them in one list, as in `[i, j]`");
+	} else if (pointer) {
+		diag_help(d, "what a pointer points to is loaded first, as in `unsafe load(p)`");
+	} else if (x.kind == SV_FLOAT || sv_is_scalar(x)) {
+		diag_help(d, e == EL_BOOL ? "`i32(c)` is 0 or 1, `c ? i : j` one of two"
+			: "`/` of integers truncates, and `i32(x)` converts");
+	} else if (sv_one_element(x) && elem_is_int(e)) {
+		help_cast(cx, d, x, e);
+	} else if (tile) {
+		diag_help(d, "%s stand in `gather`, `scatter`, `atomic_add` and its kin", elem_is_int(e) ? "index tiles"
+			: "tiles of integers");
+	}
+}
+
 Sv conv_index(Cx *cx, Sv x, Span at)
 {
 	if (sv_bad(x)) return x;
@@ -511,16 +583,7 @@ Sv conv_index(Cx *cx, Sv x, Span at)
 	}
 	bool scalar = sv_is_scalar(x) && x.kind != SV_FLOAT && elem_is_int(x.type->elem);
 	if (!scalar) {
-		Diag *d = cx_diag(cx, D_INDEX_TYPE, at, sv_what(x));
-		if (x.kind == SV_OP && (x.u.op == OP_BID || x.u.op == OP_NUM_BLOCKS)) {
-			diag_help(d, "write `%s(0)`, with the axis of the grid", x.name);
-			diag_edit(d, at, str_fmt("%s(0)", x.name));
-		}
-		if (x.kind == SV_FLOAT || (sv_is_scalar(x) && x.type && !elem_is_ptr(x.type->elem)))
-			diag_help(d, "`/` of integers truncates, and `i32(x)` converts");
-		if (sv_one_element(x) && elem_is_int(x.type->elem)) help_cast(cx, d, x, x.type->elem);
-		else if (sv_is_tile(x) && elem_is_int(x.type->elem))
-			diag_help(d, "index tiles stand in `gather`, `scatter`, `atomic_add` and its kin");
+		help_index(cx, cx_diag(cx, D_INDEX_TYPE, at, sv_what(x)), x);
 		return sv_poison(at);
 	}
 	if (elem_bytes(x.type->elem) < 4) return conv_element(cx, x, EL_I32);

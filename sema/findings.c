@@ -43,6 +43,7 @@ static bool axis_outside(Findings *w, const Op *op, const Sym *at, int64_t len, 
 	const Sym *ext = valsym_extent(&w->vs, view, axis);
 	int64_t c;
 	bool zero = sym_is_const(at, &c) && c == 0;     /* of an empty tensor everything is outside */
+	zero |= ext && sym_is_const(ext, &c) && c == 0; /* and of an empty slice, which is told of by itself */
 	if (!root || !ext || zero) return false;
 	bool beyond = surely_least(w->vs.facts, at, ext);
 	bool before = facts_eval_range(w->vs.facts, sym_add(at, sym_const(len))).hi <= 0;
@@ -359,8 +360,10 @@ static bool past_axis(Findings *w, const Op *op, const Type *t)
 	for (int i = 0; i < t->rank; i++) {
 		int g;
 		const Sym *own = tiles_by_block(w, op, t, i, &g), *grid = own ? w->vs.fn->grid[g] : NULL;
-		if (!own || grid == own || !counts_more(w, grid, valsym_extent(&w->vs, ir_in(op, 0), i), type_extent(t, i)))
-			continue;
+		int64_t len = type_extent(t, i), tiles;
+		bool empty = own && sym_is_const(own, &tiles) && !tiles;
+		if (!own || grid == own || empty) continue;
+		if (!counts_more(w, grid, valsym_extent(&w->vs, ir_in(op, 0), i), len)) continue;
 		Diag *d = diag(D_PAST_AXIS, op->span, str_i64(g), sym_text(grid), str_i64(i), root->name, sym_text(own));
 		diag_label(d, root->span, "`%s` is declared here", root->name);
 		help_past(d, g, grid, valsym_extent(&w->vs, ir_in(op, 0), i), type_extent(t, i), op->code == OP_STORE);
@@ -461,7 +464,9 @@ static void walk(Findings *w, const IrBlock *b)
 		if (op->code == OP_REDUCE || op->code == OP_SCAN) identity_op(op);
 		if (op->code == OP_EQ) past_grid(w, op);
 		if (op->code == OP_CAST) widened_op(op);
-		if (op->code == OP_DIV || op->code == OP_FLOORDIV || op->code == OP_SHR) halved_op(op);
+		bool divides = op->code == OP_DIV || op->code == OP_FLOORDIV || op->code == OP_CEILDIV;
+		if (divides || op->code == OP_SHR) halved_op(op);
+		if (op->code == OP_ABS) apart_op(op);
 		if (op->code == OP_ATOMIC_LOAD) unchanging(w, op);
 	}
 }

@@ -18,7 +18,9 @@ void identity_op(const Op *op);
 
 /* ---- widened.c: casts that come too late ---- */
 void widened_op(const Op *op);
+bool help_cast_early(Diag *d, const Val *x, Elem to);   /* whether a cast of x to that type comes too late; says so */
 void halved_op(const Op *op);           /* a division or shift */
+void apart_op(const Op *op);            /* an absolute value */
 
 /* ---- untransposed.c: tiles that are stored at swapped places as they are ---- */
 typedef struct Untransposed { ValSyms *vs; int *seen, stores; } Untransposed;   /* seen: by Val id */

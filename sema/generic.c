@@ -226,6 +226,9 @@ static bool wrong_kind(Cx *cx, const Solve *s, const Param *p, Sv arg)
 	const Expr *shape = views ? p->type->u.type.args.p[1].value : NULL;
 	if (shape && shape->kind == EX_LIST && shape->u.list.n < arg.u.view->rank)
 		diag_help(d, "an index for some dimensions and `:` for others, as in `t[0, :]`, is a view of lower rank");
+	const ArgVec *targs = p->type->kind == EX_TYPE ? &p->type->u.type.args : NULL;
+	const Expr *extents = targs && !views && targs->n == 2 ? targs->p[1].value : NULL;
+	if (extents && extents->kind == EX_LIST && sv_is_tile(arg)) help_squeeze(d, arg, extents->u.list.n, NULL);
 	if (arg.kind == SV_FN || arg.kind == SV_OP)
 		diag_help(d, "functions take values: a function is called in `%s` by its own name", s->fname);
 	return false;

@@ -1,6 +1,7 @@
 /* Constants that have no type yet: reading literals, and fitting a constant into the type it meets (language.md 3):
  * integers exactly, floats rounded once, neither to infinity nor from non-zero to zero. */
 #include "sema/build.h"
+#include "sema/findings.h"
 
 #include <string.h>
 
@@ -62,6 +63,7 @@ static bool help_wider(Diag *d, Sv x, Elem e, Sv met)
 	const Elem *order = whole ? ints : floats;
 	for (int i = 0; i < (whole ? 6 : 2); i++) {
 		if (order[i] == e || rule_narrows(e, order[i]) || lit_fit(x, order[i], &n) != FIT_OK) continue;
+		if (help_cast_early(d, met.u.val, order[i])) return true;
 		Str src = span_source(met.span), to = elem_name(order[i]);
 		diag_help(d, "`%s` has room for it", sv_is_tile(met) ? str_fmt("element_cast(%s, %s)", src, to)
 			: str_fmt("%s(%s)", to, src));
@@ -99,6 +101,7 @@ Str range_text(Elem e)
 /* The integers that a float meets compute as floats. */
 static void help_floats(Diag *d, Sv met)
 {
+	if (help_cast_early(d, met.u.val, EL_F32)) return;
 	Str cast = str_fmt(type_is_scalar(met.type) ? "f32(%s)" : "element_cast(%s, f32)", span_source(met.span));
 	diag_help(d, "convert the other operand: `%s`", cast);
 	diag_edit(d, met.span, cast);

@@ -577,10 +577,11 @@ static Diag *warn_entered(const Padding *p, const Op *op, const Val *x, PadAxis 
 	return d;
 }
 
-static void enter(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
+static Diag *enter(const Padding *p, const Op *op, const Val *x, PadAxis a, Num zero)
 {
 	Diag *d = warn_entered(p, op, x, a, &zero);
 	if (d) help_pad(d, x, a, zero);
+	return d;
 }
 
 static void taken_in(const Padding *p, const Op *op)
@@ -625,7 +626,9 @@ static void of_sort(Padding *p, const Op *op)
 	Reach r = value_reach(x);
 	if (e != EL_U64 && (down ? c <= r.lo : c >= r.hi)) return;
 	if (e == EL_U64 && a.c.i == last.i) return;
-	enter(p, op, x, a, last);
+	Diag *d = enter(p, op, x, a, last);
+	bool adds_nothing = d && a.plain && is_zero(e, a.c);    /* where running sums of what is sorted follow */
+	if (adds_nothing) diag_help(d, "`pad: zero` says that zeros are meant, which add nothing to a sum");
 	p->of[op->out[0]->id][ir_axis(op)].kind = PAD_UNKNOWN;
 }
 

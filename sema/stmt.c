@@ -291,7 +291,10 @@ static void assign_value(Cx *cx, const Stmt *s)
 	} else {
 		Sv old = sema_expr(cx, lhs, NULL), rhs = sema_operand(cx, s->u.assign.rhs);
 		if (sv_bad(old) || sv_bad(rhs)) return;
+		DiagMark m = diag_mark();
 		v = op_binary(cx, s->u.assign.op, old, rhs, s->u.assign.at, s->span);
+		bool grown = sv_is_tile(v) && sv_is_tile(old) && !type_same_shape(v.type, old.type);
+		if (grown) diag_rollback(m);    /* it is not assigned, which is what is said */
 		v.span = s->u.assign.rhs->span;
 	}
 	assign_name(cx, lhs, v);
