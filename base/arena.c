@@ -15,7 +15,7 @@
 #include "base/diag.h"
 #include "base/fmt.h"
 
-enum { BLOCK = 1 << 20 };
+enum { BLOCK = 1 << 20, KEPT = 64 };
 
 typedef struct ArenaBlock {
 	struct ArenaBlock *prev;
@@ -43,15 +43,37 @@ Arena *arena_new(void)
 #ifdef CT_ARENA_MALLOC
 static ArenaBlock *block_new(size_t size) { return calloc(1, size); }
 
-static void block_free(ArenaBlock *b) { free(b); }
+static void block_free(ArenaBlock *b, size_t used) { (void)used, free(b); }
 #else
+/* Blocks of the standard size that were given back, cleared, for any arena: to clear one costs less than new pages from the system, of
+ * which a mark at a block's end and each thread block of the simulator would take some. */
+static ArenaBlock *kept;
+static int nkept;
+
 static ArenaBlock *block_new(size_t size)
 {
+	if (size == BLOCK && kept) {
+		ArenaBlock *b = kept;
+		kept = b->prev;
+		nkept--;
+		return b;
+	}
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static void block_free(ArenaBlock *b) { munmap(b, b->size); }
+/* used: bytes of its data that may not be 0 */
+static void block_free(ArenaBlock *b, size_t used)
+{
+	if (b->size != BLOCK || nkept == KEPT) {
+		munmap(b, b->size);
+		return;
+	}
+	memset(b->data, 0, used);
+	b->prev = kept;
+	kept = b;
+	nkept++;
+}
 #endif
 
 /* The rest of the top block is left: what comes next may be larger than that. */
@@ -62,15 +84,10 @@ static void arena_push(Arena *a, size_t room)
 #ifndef CT_ARENA_MALLOC
 	if (size < BLOCK) size = BLOCK;
 #endif
-	ArenaBlock *b = a->spare;
-	if (b && size <= b->size) {
-		a->spare = NULL;
-	} else {
-		b = block_new(size);
-		if (!b) out_of_memory("");
-		b->size = size;
-		a->bytes += size;
-	}
+	ArenaBlock *b = block_new(size);
+	if (!b) out_of_memory("");
+	b->size = size;
+	a->bytes += size;
 	if (a->top) a->top->used = (size_t)(a->at - a->top->data);
 	b->prev = a->top;
 	a->top = b;
@@ -85,23 +102,14 @@ static void arena_pop(Arena *a)
 	a->top = b->prev;
 	a->at = a->top ? a->top->data + a->top->used : NULL;
 	a->end = a->top ? (char *)a->top + a->top->size : NULL;
-#ifndef CT_ARENA_MALLOC
-	if (!a->spare && b->size == BLOCK) {
-		memset(b->data, 0, used);
-		a->spare = b;
-		return;
-	}
-#endif
-	(void)used;
 	a->bytes -= b->size;
-	block_free(b);
+	block_free(b, used);
 }
 
 void arena_free(Arena *a)
 {
 	if (!a) return;
 	while (a->top) arena_pop(a);
-	if (a->spare) block_free(a->spare);
 	free(a);
 }
 

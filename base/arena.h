@@ -12,8 +12,6 @@ _Noreturn void out_of_memory(const char *more);         /* more: what else the m
 typedef struct Arena {
 	char *at, *end;                 /* the room that is left in the top block */
 	struct ArenaBlock *top;
-	/* one cleared block kept back: a mark at a block's end must not cost new pages each time */
-	struct ArenaBlock *spare;
 	size_t bytes;
 } Arena;
 typedef struct ArenaMark { void *block, *at; } ArenaMark;

@@ -59,7 +59,7 @@ static void arenas(void)
 	char *big = arena_alloc(a, 1 << 22);
 	CHECK(big[(1 << 22) - 1] == 0 && arena_bytes(a) >= 1 << 22);
 	arena_release(a, empty);
-	CHECK(arena_bytes(a) <= 1 << 20);      /* at most a spare block is kept */
+	CHECK(arena_bytes(a) <= 1 << 20);      /* what was given back does not count */
 	int *v = arena_array(a, 3, sizeof *v);
 	v[2] = 7;
 	v = arena_grow(a, v, 3, 300, sizeof *v);
