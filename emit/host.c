@@ -86,8 +86,9 @@ static bool any_step_on_arch(const Module *m)
 	return false;
 }
 
-static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t)
+Out *host_launchers(const Module *m, const EmitOptions *opt, const HostTarget *t)
 {
+	Out *o = out_new();
 	if (any_entry(m, counts_multiprocessors))
 		out_puts(o, t->multiprocessors ? t->multiprocessors : "CT_HELPER int64_t "
 			"ct_multiprocessors(void) { return 1; }\n\n");
@@ -104,27 +105,26 @@ static void print_launchers(Out *o, const Module *m, const EmitOptions *opt, con
 		host_run(o, m, fn, opt, t);
 	}
 	for (int i = 0; i < m->entries.n; i++) entry_print(o, &l, m->entries.p[i]);  /* the header says that they are C's */
+	return o;
 }
 
 static void put_text(void *ctx, const char *text) { out_puts(ctx, text); }
 
-void host_print(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t, const char *starts)
+void host_print(Out *o, const Module *m, const char *starts, const Out *launchers)
 {
-	Out *checks = out_new(), *calls = out_new();
+	Out *checks = out_new();
 	SnipSet used;
 	tensors_prologue(checks, m);
-	print_launchers(calls, m, opt, t);
 	snip_init(&used, &checked_table);
 	snip_use_text(&used, checks->p);
 	snip_use_text(&used, starts);
-	snip_use_text(&used, calls->p);
+	snip_use_text(&used, launchers->p);
 	out_puts(o, host_macros);
 	snip_print(&used, put_text, o);
 	out_puts(o, "\n");
 	status_print(o);
 	out_raw(o, checks->p, checks->n);
 	out_raw(o, starts, strlen(starts));
-	out_raw(o, calls->p, calls->n);
 	out_free(checks);
-	out_free(calls);
+	out_refer(o, launchers->p, launchers->n);
 }

@@ -26,8 +26,9 @@ typedef struct HostTarget {
 extern const char host_clear_memory[];  /* `clear` of targets that run on the host */
 extern const char host_macros[];        /* CT_HELPER: a function that may go unused; before anything that uses it */
 /* The host's part of a file: of checked arithmetic what is called, status texts, checks of tensors; starts, the
- * functions that the target's launchers share; the launchers. */
-void host_print(Out *o, const Module *m, const EmitOptions *opt, const HostTarget *t, const char *starts);
+ * functions that the target's launchers share; the launchers, to which o refers. */
+Out *host_launchers(const Module *m, const EmitOptions *opt, const HostTarget *t);
+void host_print(Out *o, const Module *m, const char *starts, const Out *launchers);
 /* ct_run_<fn> alone */
 void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, const HostTarget *t);
 void host_params(Out *o, const IrParamVec *params, const IrDimVec *dims);     /* "const float *x, int64_t n" */

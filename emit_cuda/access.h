@@ -4,6 +4,16 @@
 #include "emit_cuda/cu.h"
 #include "placed/access.h"
 
+typedef struct OpAsked {                /* of the operation */
+	int cache;                      /* what the author says of the L2 cache; 0: nothing */
+	bool ordered;                   /* what it reads has been written by this kernel */
+	bool in_region;                 /* of a loop or an if */
+	bool made_again;                /* its address is not held from before a loop */
+	bool asks_ahead;                /* for the tile of the loop's next iteration, so many steps on along each axis: */
+	int64_t ahead[TENSOR_RANK];
+	int64_t multiple;               /* a power of two that divides the tile's begin along `fast`, but for its offset */
+} OpAsked;
+
 typedef struct Access {         /* see placed/access.h for what is planned */
 	Cu *g;
 	const Op *op;           /* printers ask it for nothing but its line: tilefn.c */
@@ -28,13 +38,7 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Ways ways;
-	int cache;                      /* what the author says of the L2 cache; 0: nothing */
-	bool ordered;                   /* what it reads has been written by this kernel */
-	bool in_region;                 /* of a loop or an if */
-	bool made_again;                /* its address is not held from before a loop */
-	bool asks_ahead;                /* for the tile of the loop's next iteration, so many steps on along each axis: */
-	int64_t ahead[TENSOR_RANK];
-	int64_t multiple;               /* a power of two that divides the tile's begin along `fast`, but for its offset */
+	OpAsked asked;
 	CuInt reg;                      /* the register, or the first of the vector, that is being printed */
 	Str held;                       /* next.c: the array that vectors are loaded to, instead of registers */
 	Str patch;                      /* patch.c: the array that overlapping loads read their tiles from */
@@ -48,6 +52,7 @@ Str access_wide(Cu *g, const Val *v);           /* an integer scalar as long lon
 /* A power of two that divides an integer; sums and products keep it when they wrap. */
 
 /* ---- address.c ---- */
+Access access_of(const AccessPlan *p);          /* what it says, and nothing else */
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as placed/access.h plans it */
 Str access_origin_text(const Access *x, int a);
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */

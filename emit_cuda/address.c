@@ -9,30 +9,40 @@
  * pass spilled it. */
 static bool is_made_again(const Access *x)
 {
-	return x->store && x->g->fn->alternate && !x->in_region && block_threads(x->g->fn) == BLOCK_THREADS;
+	return x->store && x->g->fn->alternate && !x->asked.in_region && block_threads(x->g->fn) == BLOCK_THREADS;
+}
+
+Access access_of(const AccessPlan *p)
+{
+	Access x = { .rank = p->rank, .fast = p->fast, .vec = p->vec, .l = p->l, .rotated_axis = p->rotated_axis,
+		.shifted_axis = p->shifted_axis };
+	memcpy(x.bit, p->bit, sizeof x.bit);
+	memcpy(x.proved, p->proved, sizeof x.proved);
+	memcpy(x.near, p->near, sizeof x.near);
+	memcpy(x.low, p->low, sizeof x.low);
+	memcpy(x.step, p->step, sizeof x.step);
+	memcpy(x.offset, p->offset, sizeof x.offset);
+	return x;
 }
 
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 {
 	AccessPlan p = access_plan(op, data, g->rotated != 0);
-	*x = (Access){ .g = g, .op = op, .v = cu_val(g, ir_in(op, 0))->view, .data = data, .store = store, .rank = p.rank,
-		.fast = p.fast, .vec = p.vec, .l = p.l, .rotated_axis = p.rotated_axis,
-		.shifted_axis = p.shifted_axis,
-		.ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY) };
-	x->in_region = op->parent->owner;
-	x->made_again = is_made_again(x);
-	x->cache = (int)ir_int(op, AT_CACHE, 0);
-	x->ordered = ir_int(op, AT_ORDERED, 0);
+	*x = access_of(&p);
+	x->g = g;
+	x->op = op;
+	x->v = cu_val(g, ir_in(op, 0))->view;
+	x->data = data;
+	x->store = store;
+	x->ways = (Ways)ir_int(op, AT_WAYS, WAYS_ANY);
+	x->asked.in_region = op->parent->owner;
+	x->asked.made_again = is_made_again(x);
+	x->asked.cache = (int)ir_int(op, AT_CACHE, 0);
+	x->asked.ordered = ir_int(op, AT_ORDERED, 0);
 	const IrAttr *ahead = ir_attr(op, AT_AHEAD);
-	x->asks_ahead = ahead;
-	if (ahead) memcpy(x->ahead, ahead->u.ints.p, (size_t)x->rank * sizeof *x->ahead);
-	if (x->vec) x->multiple = access_origin_multiple(op, &p, x->fast);
-	memcpy(x->bit, p.bit, sizeof x->bit);
-	memcpy(x->proved, p.proved, sizeof x->proved);
-	memcpy(x->near, p.near, sizeof x->near);
-	memcpy(x->low, p.low, sizeof x->low);
-	memcpy(x->step, p.step, sizeof x->step);
-	memcpy(x->offset, p.offset, sizeof x->offset);
+	x->asked.asks_ahead = ahead;
+	if (ahead) memcpy(x->asked.ahead, ahead->u.ints.p, (size_t)x->rank * sizeof *x->asked.ahead);
+	if (x->vec) x->asked.multiple = access_origin_multiple(op, &p, x->fast);
 }
 
 static Str tile_origin(const Access *x, int a)
@@ -75,7 +85,7 @@ Str access_of_thread(const Access *x, int a, const char *sign)
 void access_thread(Access *x)
 {
 	Cu *g = x->g;
-	const char *again = x->made_again ? " + ct_cluster_zero()" : "";
+	const char *again = x->asked.made_again ? " + ct_cluster_zero()" : "";
 	Out *sum = out_new();
 	for (int a = 0; a < x->rank; a++) {
 		x->map[a] = cu_map_row(g, x->l, a);
@@ -92,7 +102,7 @@ void access_thread(Access *x)
 		out_printf(sum, " + %s", access_scaled(at, x->v, a));
 	}
 	/* nvcc would compute the address of each single element before a loop, and hold them all through */
-	bool hidden = x->ways == WAYS_SINGLE && !x->vec && x->in_region;
+	bool hidden = x->ways == WAYS_SINGLE && !x->vec && x->asked.in_region;
 	out_printf(g->o, "%s%s *%sct_p = %s%s;\n", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
 		hidden ? "" : "const ", x->v->base, sum->p);
 	if (hidden) out_puts(g->o, "asm(\"\" : \"+l\"(ct_p));\n");
@@ -245,7 +255,7 @@ Str access_aligned(const Access *x)
 	for (int a = 0; a < x->rank; a++) {
 		int64_t size = elem_bytes(x->v->elem);
 		if (a == x->fast) {
-			if ((x->multiple * size) % bytes || (x->offset[a] * size) % bytes)
+			if ((x->asked.multiple * size) % bytes || (x->offset[a] * size) % bytes)
 				out_printf(o, " | (unsigned long long)%s", cu_times(cu_var(str_fmt("ct_o%d", a)), size).text);
 		} else if ((x->v->multiple[a] * size) % bytes) {
 			out_printf(o, " | %s", cu_times(cu_var(str_fmt("(unsigned long long)(%s)", x->v->str[a])), size).text);

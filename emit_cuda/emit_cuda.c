@@ -67,7 +67,6 @@ void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, 
 {
 	CuKernels kernels = { 0 };
 	SnipSet *used = NEW(A_UNIT, SnipSet);
-	Out *host = out_new();
 	Versions of = { 0, 0 };
 	snip_init(used, &cuda_device);
 	version_module(m);
@@ -81,7 +80,6 @@ void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, 
 	tilefn_use(used);
 	combine_use(used);
 	if (diag_errors()) return;
-	launch_host(host, m, &kernels, opt, beside);
 	Survey all = survey(&kernels);
 	file_head(o, m, opt);
 	if (all.prints || used->used[snip_find(used, "ct_trap")])
@@ -98,6 +96,6 @@ void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, 
 		"#include <string.h>\n");
 	emit_include(o, m, opt);
 	if (beside) beside_print(o, beside, beside->kernels);
-	out_refer(o, host->p, host->n);
+	launch_host(o, m, &kernels, opt, beside);
 	out_puts(o, "#endif\n");
 }

@@ -403,6 +403,6 @@ void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOption
 	if (maps) out_puts(starts, tmap_host);
 	beside_host(starts, beside);
 	kernels = all;
-	host_print(o, m, opt, &host_cuda, starts->p);
+	host_print(o, m, starts->p, host_launchers(m, opt, &host_cuda));
 	out_free(starts);
 }

@@ -59,13 +59,13 @@ static void get_words(Access *x)
 static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->vec; }
 
 /* What the author says of the L2 cache goes with vectors of 8 and 16 bytes. */
-static bool is_hinted(const Access *x) { return x->cache && piece_bytes(x) >= 8; }
+static bool is_hinted(const Access *x) { return x->asked.cache && piece_bytes(x) >= 8; }
 
 static void print_policy(const Access *x)
 {
 	if (is_hinted(x))
 		out_printf(x->g->o, "const unsigned long long ct_policy = ct_policy_%s();\n",
-			attr_word_text(AT_CACHE, x->cache));
+			attr_word_text(AT_CACHE, x->asked.cache));
 }
 
 /* ---- loops over registers ---- */
@@ -214,7 +214,7 @@ static void print_elements(Access *x)
 		if (ok) out_printf(g->o, "ct_st_b%d_if(%s, %s, %s);\n", bits, at, ok, w);
 		else out_printf(g->o, "ct_st_b%d(%s, %s);\n", bits, at, w);
 	} else {
-		const char *nc = x->v->constant && !x->ordered ? "nc" : "";
+		const char *nc = x->v->constant && !x->asked.ordered ? "nc" : "";
 		Str loaded = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, at, ok, x->pad)
 			: str_fmt("ct_ld%s_b%d(%s)", nc, bits, at);
 		cu_line(g, x->op);
@@ -360,11 +360,11 @@ static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool st
 static void print_ahead(Access *x)
 {
 	Cu *g = x->g;
-	if (!x->asks_ahead || x->held) return;
+	if (!x->asked.asks_ahead || x->held) return;
 	Out *on = out_new(), *inside = out_new();
 	x->reg = cu_register(g, x->l, piece_mask(x));
 	for (int a = 0; a < x->rank; a++) {
-		int64_t n = x->ahead[a] * x->step[a];
+		int64_t n = x->asked.ahead[a] * x->step[a];
 		CuInt at = cu_compound(str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+")));
 		Str here = cu_sum(at, access_coord(x, a, x->reg)).text;
 		Str next = n ? str_fmt(" + %lldll", (long long)n) : str_intern("");

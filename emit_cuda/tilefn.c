@@ -30,8 +30,11 @@ typedef struct Record {
 	int64_t multiple[TENSOR_RANK];
 	const Type *type;
 	bool placed, splat;     /* a tile with a layout; one value for all registers */
-	bool copies, held, patch;       /* Access has a name */
-	Access x;               /* the rest of it, without what it points at */
+	/* of the access */
+	AccessPlan x;
+	OpAsked asked;
+	Ways ways;
+	bool store, copies, held, patch;        /* it has a name for these three */
 	PatchPlan plan;         /* the last: of loads that overlap only */
 } Record;
 
@@ -78,7 +81,10 @@ static void add_registers(TileCall *c, const Access *x)
 	else tilefn_add(c, array ? name : str_fmt("&%s", name), "%s%s%s*ct_r", x->store ? "const " : "", type, gap);
 }
 
-static bool takes_extent(const Access *x, int a) { return !x->proved[a] || x->asks_ahead || a == x->rotated_axis; }
+static bool takes_extent(const Access *x, int a)
+{
+	return !x->proved[a] || x->asked.asks_ahead || a == x->rotated_axis;
+}
 
 static void add_view(TileCall *c, const Access *x)
 {
@@ -130,19 +136,17 @@ static void name_all(Access *x, CuView *v, const Record *r)
 	if (r->patch) x->patch = str_intern("ct_x");
 }
 
-static Access access_of(const Access *x)
+static AccessPlan plan_of(const Access *x)
 {
-	Access r = { .l = x->l, .rank = x->rank, .fast = x->fast, .vec = x->vec, .rotated_axis = x->rotated_axis,
-		.shifted_axis = x->shifted_axis, .store = x->store, .ways = x->ways, .cache = x->cache, .ordered = x->ordered,
-		.in_region = x->in_region, .made_again = x->made_again, .asks_ahead = x->asks_ahead, .multiple = x->multiple };
-	memcpy(r.step, x->step, sizeof r.step);
-	memcpy(r.offset, x->offset, sizeof r.offset);
-	memcpy(r.bit, x->bit, sizeof r.bit);
-	memcpy(r.proved, x->proved, sizeof r.proved);
-	memcpy(r.near, x->near, sizeof r.near);
-	memcpy(r.low, x->low, sizeof r.low);
-	memcpy(r.ahead, x->ahead, sizeof r.ahead);
-	return r;
+	AccessPlan p = { .l = x->l, .rank = x->rank, .fast = x->fast, .vec = x->vec, .rotated_axis = x->rotated_axis,
+		.shifted_axis = x->shifted_axis };
+	memcpy(p.bit, x->bit, sizeof p.bit);
+	memcpy(p.proved, x->proved, sizeof p.proved);
+	memcpy(p.near, x->near, sizeof p.near);
+	memcpy(p.low, x->low, sizeof p.low);
+	memcpy(p.step, x->step, sizeof p.step);
+	memcpy(p.offset, x->offset, sizeof p.offset);
+	return p;
 }
 
 /* How much of the record there is. */
@@ -171,10 +175,13 @@ static size_t record(Record *r, const Access *x)
 	r->type = x->data->type;
 	r->placed = x->data->lay;
 	r->splat = g->val[x->data->id].splat;
+	r->x = plan_of(x);
+	r->ways = x->ways;
+	r->asked = x->asked;
+	r->store = x->store;
 	r->copies = x->copies;
 	r->held = x->held;
 	r->patch = x->patch;
-	r->x = access_of(x);
 	if (x->plan) r->plan = *x->plan;
 	return n;
 }
@@ -189,7 +196,7 @@ static Str print_function(const Record *r)
 	Val tile = { .type = r->type, .block = &block, .lay = r->placed ? &r->x.l : NULL };
 	CuVal val = { .splat = r->splat };
 	CuView view;
-	Access x = r->x;
+	Access x = access_of(&r->x);
 	Cu g = { .o = out_new(), .fn = &fn, .opt = &opt, .val = &val, .nval = 1, .roles = r->roles, .shifted = r->shifted,
 		.shift_log2 = r->shift_log2, .loads_first = r->loads_first, .rotated = r->rotated };
 	TileCall call = { .params = g.o };
@@ -197,6 +204,9 @@ static Str print_function(const Record *r)
 	x.op = &op;
 	x.data = &tile;
 	x.v = &view;
+	x.store = r->store;
+	x.ways = r->ways;
+	x.asked = r->asked;
 	x.plan = r->patch ? &r->plan : NULL;
 	name_all(&x, &view, r);
 	val.name = str_intern(x.store || takes_array(&x) ? "ct_r" : "*ct_r");

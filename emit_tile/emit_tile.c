@@ -207,12 +207,10 @@ static void print_kernels(Out *o, TilePart *p)
 void emit_tile(Out *o, Module *m, const EmitOptions *opt)
 {
 	TilePart *p = make_part(m, opt);
-	Out *host = out_new();
 	if (diag_errors()) return;
-	tl_host(host, m, &p->kernels, opt);
 	file_head(o, p);
 	print_kernels(o, p);
-	out_refer(o, host->p, host->n);
+	tl_host(o, m, &p->kernels, opt);
 }
 
 /* ---- beside kernels of target cuda ---- */

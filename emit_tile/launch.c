@@ -90,7 +90,7 @@ static const HostTarget host_tile = { .multiprocessors = device_multiprocessors,
 void tl_host(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)
 {
 	kernels = all;
-	host_print(o, m, opt, &host_tile, host_launch);
+	host_print(o, m, host_launch, host_launchers(m, opt, &host_tile));
 }
 
 void tl_runners(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)

@@ -58,7 +58,7 @@ void sim_program(Out *o, const Module *m, const EmitOptions *opt)
 		"*dim, void *const *arg,\n"
 		"\tchar *why, unsigned long room);\n");
 	print_ir(o, m);
-	host_print(o, m, opt, &host_sim, "");
+	host_print(o, m, "", host_launchers(m, opt, &host_sim));
 }
 
 /* ---- what it calls ---- */
