@@ -2,12 +2,14 @@
  * eight bytes; lines and columns are computed only when something is printed. */
 #ifndef BASE_SRC_H
 #define BASE_SRC_H
+#include "base/vec.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/str.h"
 
 typedef struct Span { uint32_t lo, hi; } Span;      /* [lo, hi); {0,0} = no place */
+typedef VEC(Span) SpanVec;
 
 typedef struct Src {
 	Str path;                /* as shown: as given on the command line, or found by import */

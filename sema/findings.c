@@ -7,6 +7,12 @@
 
 enum { SMALL = 256 };   /* bytes of a tile that is not worth a word */
 
+/* An access of which no element lies inside: where it begins along that axis, and the extent. */
+typedef struct Outside { const Op *op; const IrParam *root; int axis; int64_t len; const Sym *at, *ext; } Outside;
+
+/* What an unrolled loop has made of one access: outside is what all of its copies are. */
+typedef struct Copies { Outside first; int all, outside; } Copies;
+
 typedef struct Findings {
 	ValSyms vs;
 	Padding pad;
@@ -15,6 +21,8 @@ typedef struct Findings {
 	const Sym **end;        /* of loops, by the Val id of their counters */
 	bool misplaced;         /* an access was reported whose place is not the one that is meant */
 	bool swapped;           /* an access was reported whose axes of the grid are swapped */
+	const SpanVec *copied;  /* unrolled loops */
+	VEC(Copies) copies;     /* accesses in these */
 	unsigned rests;         /* axes of the grid of which was said that they leave a rest */
 } Findings;
 
@@ -36,7 +44,7 @@ static bool surely_least(const Facts *f, const Sym *a, const Sym *b)
 	return !other && facts_le(f, b, a);
 }
 
-static bool axis_outside(Findings *w, const Op *op, const Sym *at, int64_t len, int axis)
+static bool axis_outside(Findings *w, const Op *op, const Sym *at, int64_t len, int axis, Outside *o)
 {
 	const Val *view = ir_in(op, 0);
 	const IrParam *root = valsym_root(&w->vs, view);
@@ -47,17 +55,11 @@ static bool axis_outside(Findings *w, const Op *op, const Sym *at, int64_t len, 
 	if (!root || !ext || zero) return false;
 	bool beyond = surely_least(w->vs.facts, at, ext);
 	bool before = facts_eval_range(w->vs.facts, sym_add(at, sym_const(len))).hi <= 0;
-	if (!beyond && !before) return false;
-	Str what = len > 1 || op->code == OP_LOAD || op->code == OP_STORE ? "tile" : "element";
-	bool stores = op->code == OP_STORE || op->code == OP_SCATTER;
-	Diag *d = diag(D_OUTSIDE, op->span, what, root->name, str_fmt("%d", axis), sym_text(at), sym_text(ext));
-	diag_label(d, root->span, "`%s` is declared here", root->name);
-	if (stores) diag_note(d, "the store is dropped");
-	else diag_note(d, "it reads the pad only");
-	return true;
+	*o = (Outside){ op, root, axis, len, at, ext };
+	return beyond || before;
 }
 
-static void outside(Findings *w, const Op *op)
+static bool is_outside(Findings *w, const Op *op, Outside *o)
 {
 	int rank = ir_in(op, 0)->type->rank;
 	bool tiles = op->code == OP_LOAD || op->code == OP_STORE;
@@ -66,8 +68,58 @@ static void outside(Findings *w, const Op *op)
 		const Val *index = ir_in(op, 1 + i);
 		if (type_is_tile(index->type)) continue;
 		const Sym *at = tiles ? valsym_access(&w->vs, op, i) : valsym(&w->vs, index);
-		if (axis_outside(w, op, at, t ? type_extent(t, i) : 1, i)) return;
+		if (axis_outside(w, op, at, t ? type_extent(t, i) : 1, i, o)) return true;
 	}
+	return false;
+}
+
+static void say_outside(const Outside *o)
+{
+	const Op *op = o->op;
+	bool tile = o->len > 1 || op->code == OP_LOAD || op->code == OP_STORE;
+	Diag *d = diag(D_OUTSIDE, op->span, tile ? "tile" : "element", o->root->name, str_i64(o->axis), sym_text(o->at),
+		sym_text(o->ext));
+	diag_label(d, o->root->span, "`%s` is declared here", o->root->name);
+	if (op->code == OP_STORE || op->code == OP_SCATTER) diag_note(d, "the store is dropped");
+	else diag_note(d, "it reads the pad only");
+}
+
+static Copies *copies_of(Findings *w, const Op *op)
+{
+	bool copied = false;
+	for (int i = 0; i < w->copied->n && !copied; i++)
+		copied = w->copied->p[i].lo <= op->span.lo && op->span.hi <= w->copied->p[i].hi;
+	if (!copied) return NULL;
+	for (int i = 0; i < w->copies.n; i++)
+		if (w->copies.p[i].first.op->span.lo == op->span.lo) return &w->copies.p[i];
+	vec_push(A_TMP, &w->copies, ((Copies){ .first.op = op }));
+	return &w->copies.p[w->copies.n - 1];
+}
+
+static void outside(Findings *w, const Op *op)
+{
+	Outside o = { 0 };
+	bool is = is_outside(w, op, &o);
+	Copies *c = copies_of(w, op);
+	if (!c) {
+		if (is) say_outside(&o);
+		return;
+	}
+	c->all++;
+	if (is && !c->outside++) c->first = o;
+}
+
+/* After the walk: whether something was said. */
+static bool outside_copies(const Findings *w)
+{
+	bool said = false;
+	for (int i = 0; i < w->copies.n; i++) {
+		const Copies *c = &w->copies.p[i];
+		if (c->outside < c->all) continue;
+		say_outside(&c->first);
+		said = true;
+	}
+	return said;
 }
 
 /* ---- counting ---- */
@@ -471,13 +523,14 @@ static void walk(Findings *w, const IrBlock *b)
 	}
 }
 
-void findings_report(const Fn *fn, bool raced, bool by_entry)
+void findings_report(const Fn *fn, bool raced, bool by_entry, const SpanVec *copied)
 {
-	Findings w = { .vs = valsyms_new(fn), .misplaced = raced };
+	Findings w = { .vs = valsyms_new(fn), .misplaced = raced, .copied = copied };
 	w.end = NEW_ARRAY(A_TMP, const Sym *, fn->nval + 1);
 	w.pad = (Padding){ &w.vs, NEW_ARRAY(A_TMP, struct PadAxis *, fn->nval + 1) };
 	w.moved = (Untransposed){ &w.vs, NEW_ARRAY(A_TMP, int, fn->nval + 1), 0 };
 	w.cover = cover_new(&w.vs, w.end);
 	walk(&w, fn->body);
+	w.misplaced |= outside_copies(&w);
 	if (!w.misplaced) cover_report(w.cover, by_entry);
 }

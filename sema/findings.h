@@ -58,5 +58,5 @@ void cover_report(const Cover *c, bool by_entry);
 /* ---- findings.c ---- */
 /* raced: hazards were reported, so its stores may lie elsewhere in the end; by_entry: an entry
  * launches it, and may bound extents */
-void findings_report(const Fn *fn, bool raced, bool by_entry);
+void findings_report(const Fn *fn, bool raced, bool by_entry, const SpanVec *copied);
 #endif

@@ -329,12 +329,12 @@ static Fn *build_variant(Sema *s, Global *g, Solve *vals, Span at, bool *bad)
 }
 
 /* What a finished kernel shows; by_entry: an entry launches it, so that the calls are those of the entry. */
-static void report(Fn *fn, bool by_entry)
+static void report(const Sema *s, Fn *fn, bool by_entry)
 {
 	ArenaMark mark = arena_mark(A_TMP);
 	const Diag *before = diag_latest();
 	hazards_report(fn);
-	findings_report(fn, diag_latest() != before, by_entry);
+	findings_report(fn, diag_latest() != before, by_entry, &s->copied);
 	arena_release(A_TMP, mark);
 }
 
@@ -353,7 +353,7 @@ Fn *kernel_variant(Sema *s, Global *g, const Solve *vals, const Item *of, Span a
 	fn = build_variant(s, g, &own, at, bad);
 	if (fn) {
 		ir_number(fn);
-		report(fn, !of);
+		report(s, fn, !of);
 	}
 	diag_instance(outer);
 	if (!fn) return NULL;

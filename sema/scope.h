@@ -45,6 +45,7 @@ struct Sema {
 	int stamp;                      /* of the last collection of assigned names */
 	const Item *entry_said;         /* the last entry of which it was said that it holds launches only */
 	uint32_t coordinate;            /* place of the last `threadIdx` and its kin that was met, or 0 */
+	SpanVec copied;                 /* unrolled loops */
 	int twice;                      /* items left out, for their name was taken */
 	Src *tune_list;                 /* that `--tune` names, */
 	bool tune_read, tune_bad;       /* once it is read; a line with a name in it is wrong */

@@ -519,6 +519,14 @@ static Val *guarded_round(Cx *cx, const Stmt *s, LoopCx *loop, Int i, Val *done)
 	return op->out[carried->n];
 }
 
+static void note_copied(Cx *cx, const Stmt *s)
+{
+	SpanVec *v = &cx->s->copied;
+	for (int i = 0; i < v->n; i++)
+		if (v->p[i].lo == s->span.lo) return;
+	vec_push(A_UNIT, v, s->span);
+}
+
 static void for_const(Cx *cx, const Stmt *s)
 {
 	Int lo, hi, step = 1;
@@ -532,6 +540,7 @@ static void for_const(Cx *cx, const Stmt *s)
 	Val *done = NULL;
 	int errors = diag_errors();
 	if (lo >= hi) names_touch(cx, s->u.loop.body, NULL);
+	note_copied(cx, s);
 	for (Int i = lo; i < hi && !loop.broke && !stmt_too_large(cx, s->span); i += step) {
 		cx->copies++;
 		if (!scoped) unrolled_body(cx, s, &loop, i);
