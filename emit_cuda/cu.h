@@ -93,7 +93,7 @@ typedef struct Cu {
 	/* What is printed is for one vector of a peeled row, number ct_part, or for its end (peel.c). */
 	enum { PART_NONE, PART_PIECE, PART_END } part;
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
-	int64_t rotated;         /* rows of so many elements are rotated by ct_phase; 0: none (lower/rotate.c) */
+	int64_t rotated;         /* elements of rows that are rotated by ct_phase; 0: none are (lower/rotate.c) */
 } Cu;
 
 CuInt cu_int(int64_t n);
@@ -104,7 +104,7 @@ Str cu_operand(CuInt a);                                /* in parentheses where 
 
 Str cu_launch(Cu *g, const Sym *s);                     /* an integer known at launch */
 
-/* cu.c: names, types, layouts as text */
+/* cu.c: names, types, and expressions of layouts */
 const char *cu_type(Elem e);
 const char *cu_const(Elem e);
 Str cu_num(Elem e, Num n);
@@ -185,7 +185,8 @@ void elem_begin(Cu *g);                                 /* which of them share a
 Op *elem_group(Cu *g, Op *first, const Op *limit);
 void elem_print_late(Cu *g, CuInt reg);                   /* the chunk that begins there */
 void elem_scalar(Cu *g, const Op *op);
-bool elem_is_name(Cu *g, const Op *op);                   /* Has its result no text of its own where it is computed? */
+/* Is its result another value's name, so that nothing is printed for it? */
+bool elem_is_name(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 
 /* random.c: random numbers whose offsets let a thread draw four at once */

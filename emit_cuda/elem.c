@@ -185,7 +185,7 @@ static Str literal_text(Cu *g, const Op *op, CuInt reg)
 	return str_fmt("ct_%s_values[%s]", cu_val(g, op->out[0])->name, cu_map_place(&m, reg).text);
 }
 
-/* Of a comparison that comes out alike for a vector of an element's numbers: the text of operand i
+/* Of a comparison that comes out alike for a vector of an element's numbers: the expression of operand i
  * for all of it. NULL: it does not. */
 static Str of_piece(const Op *op, int i, Str text)
 {
@@ -328,7 +328,7 @@ static Pick find_pick(const Cu *g, const Op *first, const Op *end)
 	return (Pick){ 0 };
 }
 
-/* May one of so many registers from `first` on, a power of two, hold the number? */
+/* May one of `chunk` registers from `first` on, a power of two, hold the number? */
 static Str picked_text(Cu *g, const Pick *p, CuInt first, int chunk)
 {
 	Str number = cu_val(g, ir_in(ir_in(p->select, 0)->def, 1))->name, near = cu_map_reg(&p->m, cu_int(chunk - 1)).text;

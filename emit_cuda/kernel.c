@@ -402,7 +402,7 @@ static void print_call(Out *o, const CuKernel *k, Str rows, Str how, int used)
 	out_printf(o, used ? ", %s, %d)" : ", %s)", how, used);
 }
 
-/* Of rows that have so many lanes, in one line; last: longer ones do not come. */
+/* The calls for rows that have 2^log2 lanes, in one line; last: longer rows do not reach it. */
 static void print_parts(Out *o, const CuKernel *k, const CuVersion *t, int log2, bool last, Str rows, Str how)
 {
 	const RowParts *r = &t->parts[log2];

@@ -258,7 +258,7 @@ static void combine_iteration(Combine *g, Builder *b, Val *number)
 	for (int i = 0; i < l->tuples.n; i++) combine_tuple(g, b, &l->tuples.p[i]);
 }
 
-/* Words of all that a thread block holds while it combines so many shares: what it loads, what warps have of it before
+/* Words that a thread block holds while it combines `together` shares: what it loads, what warps have of it before
  * they exchange it, and what is carried, old and new. */
 static int64_t words_held(const SplitLoop *l, int together)
 {
