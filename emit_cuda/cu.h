@@ -81,7 +81,7 @@ typedef struct Cu {
 	size_t prologue;        /* bytes of o before the first access of the device's memory */
 	Frame *frame;
 	NameSet names;
-	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (elem.c) */
+	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (chunk.c) */
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
 	const Sym *guard, *time;        /* of the version */
@@ -179,7 +179,7 @@ Str cu_writers(const Cu *g, Lay l);                     /* the same for what the
 Str cu_pulled(Cu *g, const Val *v, Lay c, CuInt reg);
 Str cu_pick(Lay c, CuInt reg, Str (*candidate)(void *ctx, Str reg), void *ctx);
 
-/* elem.c: operations that work register by register */
+/* elem.c, point.c, chunk.c: operations that work register by register */
 void elem_begin(Cu *g);                                 /* which of them share a loop */
 /* prints a loop of ops before `limit`; returns the op after its last */
 Op *elem_group(Cu *g, Op *first, const Op *limit);
