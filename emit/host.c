@@ -38,7 +38,7 @@ void host_run(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt, con
 	out_printf(body, "if (ct_blocks <= 0) return !ct_blocks ? CTILE_OK : ct_fail(CTILE_GRID, \"%s: the grid has 2^31 "
 		"tile blocks or more\");\n", name);
 	if (!t->multiprocessors) out_puts(body, "(void)stream;\n");
-	t->start(body, m, fn, opt);
+	t->start(t, body, fn, opt);
 	host_body_end(o, body);
 	out_off(o);
 	out_puts(o, "}\n\n");

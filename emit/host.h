@@ -15,7 +15,8 @@ typedef struct HostTarget {
 	const char *multiprocessors;
 	/* int ct_on_arch(int): whether the current device is of that architecture; NULL: it is of none */
 	const char *on_arch;
-	void (*start)(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt);
+	void (*start)(const struct HostTarget *t, Out *o, const Fn *fn, const EmitOptions *opt);
+	void *kernels;          /* of the target: where `start` finds what it has printed of fn */
 	/* Prints statements of ct_run_<fn> that come first of all: they may return what another kernel's
 	 * start returns. May be NULL. */
 	void (*instead)(Out *o, const Fn *fn);

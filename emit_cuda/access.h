@@ -63,9 +63,9 @@ Str access_scaled(Str i, const CuView *v, int a);       /* in elements, of a pla
 void access_print_rotated(const Access *x, CuInt reg);    /* ct_q: that of a register of a rotated row */
 CuInt access_coord(const Access *x, int a, CuInt reg);      /* of a register, relative to what ct_p counts */
 Str access_address(const Access *x, CuInt reg);
-/* so many elements after `begin` the tensor ends; near 2^30 or more: 2^30 */
+/* how many elements after `begin` the tensor ends; 2^30 where that is about 2^30 or more */
 Str access_end(const Access *x, int a, Str begin);
-Str access_start(const Access *x, int a);       /* and it starts so many after the tile's begin */
+Str access_start(const Access *x, int a);       /* how many elements after the tile's begin it starts */
 void access_bounds(Access *x);  /* ct_hi<a>, ct_lo<a>: bounds of the register's part of the coordinate */
 void access_forget_bounds(const Access *x);
 /* the condition that a register's element is inside; NULL: it is */

@@ -260,7 +260,8 @@ Str cu_operand(CuInt a)
 	return bare ? a.text : str_fmt("(%s)", a.text);
 }
 
-/* All bits that move by the same distance move together; by_lanes: not by so many, but by the lanes of a row. */
+/* All bits that move by the same distance move together; those that move by by_lanes are multiplied by ct_lanes
+ * instead, the number of a row's lanes. */
 static CuInt linear(CuInt x, int nbits, const uint32_t *col, int by_lanes)
 {
 	uint32_t moved[63] = { 0 }, all = nbits >= 32 ? ~0u : ((uint32_t)1 << nbits) - 1;  /* which bits move by d - 31 */

@@ -81,7 +81,7 @@ typedef struct Cu {
 	size_t prologue;        /* bytes of o before the first access of the device's memory */
 	Frame *frame;
 	NameSet names;
-	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (elem.c) */
+	const struct CuChunks *late;    /* a loop whose chunks the store that follows prints (chunk.c) */
 	int ntemp, ngroup;
 	bool started;           /* the cluster has met */
 	const Sym *guard, *time;        /* of the version */
@@ -93,9 +93,9 @@ typedef struct Cu {
 	/* What is printed is for one vector of a peeled row, number ct_part, or for its end (peel.c). */
 	enum { PART_NONE, PART_PIECE, PART_END } part;
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
-	int shift_log2;         /* and of so many registers, the first few may hold what lies before the row */
+	int shift_log2;         /* log2 of the first registers, which may hold what lies before the row */
 	bool loads_first;       /* rows_load_first */
-	int64_t rotated;         /* rows of so many elements are rotated by ct_phase; 0: none (lower/rotate.c) */
+	int64_t rotated;         /* elements of rows that are rotated by ct_phase; 0: none are (lower/rotate.c) */
 } Cu;
 
 CuInt cu_int(int64_t n);
@@ -106,7 +106,7 @@ Str cu_operand(CuInt a);                                /* in parentheses where 
 
 Str cu_launch(Cu *g, const Sym *s);                     /* an integer known at launch */
 
-/* cu.c: names, types, layouts as text */
+/* cu.c: names, types, and expressions of layouts */
 const char *cu_type(Elem e);
 const char *cu_const(Elem e);
 Str cu_num(Elem e, Num n);
@@ -181,13 +181,14 @@ Str cu_writers(const Cu *g, Lay l);                     /* the same for what the
 Str cu_pulled(Cu *g, const Val *v, Lay c, CuInt reg);
 Str cu_pick(Lay c, CuInt reg, Str (*candidate)(void *ctx, Str reg), void *ctx);
 
-/* elem.c: operations that work register by register */
+/* elem.c, point.c, chunk.c: operations that work register by register */
 void elem_begin(Cu *g);                                 /* which of them share a loop */
 /* prints a loop of ops before `limit`; returns the op after its last */
 Op *elem_group(Cu *g, Op *first, const Op *limit);
 void elem_print_late(Cu *g, CuInt reg);                   /* the chunk that begins there */
 void elem_scalar(Cu *g, const Op *op);
-bool elem_is_name(Cu *g, const Op *op);                   /* Has its result no text of its own where it is computed? */
+/* Is its result another value's name, so that nothing is printed for it? */
+bool elem_is_name(Cu *g, const Op *op);
 Str elem_combine(const Op *op, int kind, Elem e, Str a, Str b);
 
 /* random.c: random numbers whose offsets let a thread draw four at once */

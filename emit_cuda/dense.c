@@ -63,7 +63,8 @@ static bool asks_first(const Op *op)
 	return true;
 }
 
-/* ct_p: where the row's element 0 of this thread lies in shared memory; ct_last: so many elements on the row ends. */
+/* ct_p: where the row's element 0 of this thread lies in shared memory; ct_last: how many elements further on the row
+ * ends. */
 static CuMap print_place(Cu *g, const Op *op, const Val *data, const Run *r)
 {
 	CuMap m = cu_map(*data->lay, data->type->rank - 1);

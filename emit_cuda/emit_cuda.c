@@ -69,7 +69,6 @@ void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, 
 	SnipSet *used = NEW(A_UNIT, SnipSet);
 	Versions of = { 0, 0 };
 	snip_init(used, &cuda_device);
-	version_module(m);
 	for (int i = 0; i < m->fns.n; i++) {
 		CuKernel k = { .fn = m->fns.p[i] };
 		if (placer && !placer->next(placer->ctx, m, i)) return;

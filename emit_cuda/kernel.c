@@ -1,19 +1,12 @@
 /* One version of a kernel: its head, which thread of which tile block runs it, its body. */
-#include "base/diag.h"
-#include "emit_cuda/versions.h"
+#include <string.h>
 
+#include "base/diag.h"
 #include "emit/names.h"
 #include "emit_cuda/group.h"
+#include "emit_cuda/versions.h"
 
 Str arch_macro(const ArchRow *a) { return str_fmt("CT_SM%d%s", a->number, a->specific ? "A" : ""); }
-
-static NameSet entry_names;     /* of the module's C functions */
-
-void version_module(const Module *m)
-{
-	entry_names = (NameSet){ 0 };
-	for (int i = 0; i < m->entries.n; i++) names_take(&entry_names, name_entry(m->entries.p[i]->name));
-}
 
 static const ArchRow *first_arch(const Version *v, const EmitOptions *opt)
 {
@@ -22,13 +15,20 @@ static const ArchRow *first_arch(const Version *v, const EmitOptions *opt)
 	return opt->archs.p[a];
 }
 
+static bool is_entry(const Module *m, Str name)
+{
+	for (int i = 0; i < m->entries.n; i++)
+		if (!strcmp(name_entry(m->entries.p[i]->name), name)) return true;
+	return false;
+}
+
 /* Named after the first architecture that it serves. A C function of the author's may be called `f_sm80`. */
-Str version_name(const Version *v, const EmitOptions *opt)
+Str version_name(const Module *m, const Version *v, const EmitOptions *opt)
 {
 	const ArchRow *a = first_arch(v, opt);
 	Str name = str_fmt("%s_sm%d%s%s%s", name_entry(v->of->name), a->number, a->specific ? "a" : "", *v->name ? "_" : "",
 		v->name);
-	return names_has(&entry_names, name) ? str_fmt("ct_%s", name) : name;
+	return is_entry(m, name) ? str_fmt("ct_%s", name) : name;
 }
 
 /* The longest row that 2^log2 lanes have. */
@@ -403,7 +403,7 @@ static void print_call(Out *o, const CuKernel *k, Str rows, Str how, int used)
 	out_printf(o, used ? ", %s, %d)" : ", %s)", how, used);
 }
 
-/* Of rows that have so many lanes, in one line; last: longer ones do not come. */
+/* The calls for rows that have 2^log2 lanes, in one line; last: longer rows do not reach it. */
 static void print_parts(Out *o, const CuKernel *k, const CuVersion *t, int log2, bool last, Str rows, Str how)
 {
 	const RowParts *r = &t->parts[log2];
@@ -421,7 +421,7 @@ static void print_parts(Out *o, const CuKernel *k, const CuVersion *t, int log2,
  * place in its instruction, and its bound is one comparison. */
 static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
-	Str name = version_name(&t->v, opt), rows = str_fmt("%s_rows", name);
+	Str name = t->name, rows = str_fmt("%s_rows", name);
 	const Fn *fn = t->v.fn;
 	int lanes = fn_threads(fn).lanes;
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(t, opt), name);
@@ -448,7 +448,7 @@ static void print_head(Out *o, const CuKernel *k, const CuVersion *t, const Emit
 {
 	const Fn *fn = t->v.fn;
 	if (rows_share(fn)) {
-		out_printf(o, "CT_FN void %s_rows(", version_name(&t->v, opt));
+		out_printf(o, "CT_FN void %s_rows(", t->name);
 		print_params(o, k, true);
 		out_puts(o, fn->warp_rows ? ", const bool ct_alone" : ", const int ct_log2");
 		if (fn->row_few) out_puts(o, ", const int ct_used");
@@ -458,7 +458,7 @@ static void print_head(Out *o, const CuKernel *k, const CuVersion *t, const Emit
 	/* known to the compiler, barriers of the cluster are one instruction each */
 	if (fn->cluster > 1 && t->roles)
 		out_printf(o, "#if %s\n__cluster_dims__(%d, 1, 1)\n#endif\n", served(&t->v, opt), fn->cluster);
-	out_printf(o, "%s(", version_name(&t->v, opt));
+	out_printf(o, "%s(", t->name);
 	print_params(o, k, true);
 }
 

@@ -1,7 +1,6 @@
 /* How the launcher takes a version of a kernel for a call, and starts it. */
 #include "emit_cuda/versions.h"
 
-
 #include "base/cost.h"
 #include "base/diag.h"
 #include "emit/device.h"
@@ -10,9 +9,8 @@
 #include "emit_cuda/beside.h"
 #include "emit_cuda/start.h"
 
-/* Of the module whose launchers are being printed: HostTarget.start names them by their Fn. */
-static const CuKernels *kernels;
-static StartNeeds needs;
+/* Of a module: HostTarget.kernels. next: where the search for a kernel begins, as they are started in their order. */
+typedef struct Launchers { const CuKernels *kernels; StartNeeds needs; int next; } Launchers;
 
 /* ---- guards ---- */
 static Str guard_text(Cu *g, const Sym *s);
@@ -87,11 +85,10 @@ static int how_of(const CuKernel *k, const CuVersion *t, const ArchRow *a)
 static long long shared_of(const CuVersion *t) { return (long long)block_shared(t->v.fn, t->threads); }
 
 /* Of a version, or of its kernel for short rows: the shared memory there is that of one tile block. */
-static void print_row(Out *o, const CuKernel *k, const CuVersion *t, const ArchRow *arch, bool is_short,
-	const EmitOptions *opt)
+static void print_row(Out *o, const CuKernel *k, const CuVersion *t, const ArchRow *arch, bool is_short)
 {
 	const Fn *fn = t->v.fn;
-	out_printf(o, "\t{ (const void *)%s%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", version_name(&t->v, opt),
+	out_printf(o, "\t{ (const void *)%s%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", t->name,
 		is_short ? "_short" : "", arch->number, arch->specific, is_short ? COST_SHORT_THREADS : t->threads,
 		fn->cluster ? fn->cluster : 1, fn->packed && !is_short ? fn->packed : 1,
 		is_short ? (long long)fn->shared_bytes : shared_of(t), how_of(k, t, arch), arch->name);
@@ -106,8 +103,8 @@ static int print_rows(Out *o, const CuKernel *k, const EmitOptions *opt)
 		for (int i = 0; i < k->versions.n; i++) {
 			const CuVersion *t = &k->versions.p[i];
 			if (!(t->v.archs >> a & 1)) continue;
-			if (rows_share(t->v.fn)) print_row(o, k, t, opt->archs.p[a], true, opt), n++;
-			print_row(o, k, t, opt->archs.p[a], false, opt);
+			if (rows_share(t->v.fn)) print_row(o, k, t, opt->archs.p[a], true), n++;
+			print_row(o, k, t, opt->archs.p[a], false);
 			n++;
 		}
 	out_puts(o, "};\n");
@@ -229,17 +226,17 @@ static bool has_fewer(const CuKernel *k)
 
 static bool has_own(const CuKernel *k) { return k->grids.n > 1 || has_fewer(k); }
 
-static void print_launch(Out *o, const CuKernel *k, const EmitOptions *opt)
+static void print_launch(Out *o, const CuKernel *k, const StartNeeds *needs, const EmitOptions *opt)
 {
-	const char *name = k->fn->source_name ? k->fn->source_name : k->fn->name, *most = "";
+	const char *name = k->fn->source_name ? k->fn->source_name : k->fn->name;
 	int n = print_rows(o, k, opt);
+	bool persistent = false;
 	out_puts(o, "static volatile unsigned long long ct_runs[CT_DEVICES];\n");
-	if (needs.persistent) most = "NULL, ";
-	for (int i = 0; i < k->versions.n; i++)
-		if (k->versions.p[i].v.fn->persistent) most = "ct_most, ";
-	if (most[0] == 'c') out_printf(o, "static volatile int ct_most[%d * CT_DEVICES];\n", n);
-	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, %sct_args, stream);\n", name, most,
-		asks(k) ? "ct_fits" : "NULL", n, !needs.own ? "" : has_own(k) ? "ct_own, " : "NULL, ");
+	for (int i = 0; i < k->versions.n; i++) persistent |= k->versions.p[i].v.fn->persistent != 0;
+	if (persistent) out_printf(o, "static volatile int ct_most[%d * CT_DEVICES];\n", n);
+	out_printf(o, "return ct_launch(\"%s\", ct_runs, %sct_k, %s, %d, ct_blocks, %sct_args, stream);\n", name,
+		persistent ? "ct_most, " : needs->persistent ? "NULL, " : "", asks(k) ? "ct_fits" : "NULL", n,
+		!needs->own ? "" : has_own(k) ? "ct_own, " : "NULL, ");
 }
 
 /* ---- grids ---- */
@@ -325,14 +322,14 @@ static void print_own(Out *o, const CuKernel *k, const EmitOptions *opt)
 	out_puts(o, " };\n");
 }
 
-static const CuKernel *find_kernel(const Fn *fn)
+static CuKernel *find_kernel(Launchers *l, const Fn *fn)
 {
-	static int next;                /* kernels are started in their order: the search goes on where it ended */
+	const CuKernels *all = l->kernels;
 	int tried = 0;
-	while (tried < kernels->n && kernels->p[(next + tried) % kernels->n].fn != fn) tried++;
-	if (tried == kernels->n) bug("no versions of kernel %s", fn->name);
-	next = (next + tried) % kernels->n;
-	return &kernels->p[next];
+	while (tried < all->n && all->p[(l->next + tried) % all->n].fn != fn) tried++;
+	if (tried == all->n) bug("no versions of kernel %s", fn->name);
+	l->next = (l->next + tried) % all->n;
+	return &all->p[l->next];
 }
 
 static void print_args(Out *o, const CuKernel *k)
@@ -349,60 +346,58 @@ static void print_maps(Out *o, const Fn *fn, const CuKernel *k)
 	for (int i = 0; i < tmap_slots(&k->maps); i++) tmap_encode(o, fn, &k->maps, i, when);
 }
 
-static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
+static void start_kernel(const HostTarget *t, Out *o, const Fn *fn, const EmitOptions *opt)
 {
-	const CuKernel *k = find_kernel(fn);
-	(void)m;
+	Launchers *l = t->kernels;
+	CuKernel *k = find_kernel(l, fn);
 	host_sizes(o, fn->name, k->launch.p, k->launch.n);
 	print_own(o, k, opt);
-	print_guards(o, (CuKernel *)k, opt);
+	print_guards(o, k, opt);
 	print_maps(o, fn, k);
 	print_args(o, k);
-	print_launch(o, k, opt);
+	print_launch(o, k, &l->needs, opt);
 }
-
-static const HostTarget host_cuda = { .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
-	.start = start_kernel, .instead = beside_instead, .clear = device_clear };
 
 static void find_blocks(void *ctx, const Sym *atom) { *(bool *)ctx |= atom->atom == ATOM_BLOCKS; }
 
-static void add_needs(const CuKernel *k, const EmitOptions *opt)
+static void add_needs(StartNeeds *needs, const CuKernel *k, const EmitOptions *opt)
 {
-	for (int i = 0; i < k->grids.n; i++) needs.divides |= k->grids.p[i]->ngrid > 1;
-	needs.own |= has_own(k);
+	for (int i = 0; i < k->grids.n; i++) needs->divides |= k->grids.p[i]->ngrid > 1;
+	needs->own |= has_own(k);
 	for (int i = 0; i < k->versions.n; i++) {
 		const CuVersion *t = &k->versions.p[i];
 		const Version *v = &t->v;
 		const Fn *fn = v->fn;
-		needs.wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
-		needs.cluster |= fn->cluster > 1;
-		needs.packed |= fn->packed > 1 || rows_share(fn);
-		needs.shared |= shared_of(t) > 48 * 1024;
+		needs->wide |= fn->cluster > 1 << CLUSTER_PORTABLE;
+		needs->cluster |= fn->cluster > 1;
+		needs->packed |= fn->packed > 1 || rows_share(fn);
+		needs->shared |= shared_of(t) > 48 * 1024;
 		for (int a = 0; a < opt->archs.n; a++) {
 			int how = v->archs >> a & 1 ? how_of(k, t, opt->archs.p[a]) : 0;
-			needs.persistent |= (how & HOW_PERSISTENT) != 0;
-			needs.dependent |= (how & HOW_DEPENDENT) != 0;
-			needs.together |= (how & HOW_TOGETHER) != 0;
+			needs->persistent |= (how & HOW_PERSISTENT) != 0;
+			needs->dependent |= (how & HOW_DEPENDENT) != 0;
+			needs->together |= (how & HOW_TOGETHER) != 0;
 		}
-		sym_atoms(v->guard, find_blocks, &needs.blocks);
+		sym_atoms(v->guard, find_blocks, &needs->blocks);
 	}
 }
 
 void launch_host(Out *o, const Module *m, const CuKernels *all, const EmitOptions *opt, const Beside *beside)
 {
 	bool maps = false;
-	needs = (StartNeeds){ .beside = beside != NULL, .archs = str_intern("") };
+	Launchers l = { .kernels = all, .needs = { .beside = beside != NULL, .archs = str_intern("") } };
+	HostTarget target = { .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
+		.start = start_kernel, .kernels = &l, .instead = beside_instead, .clear = device_clear };
 	for (int i = 0; i < opt->archs.n; i++)
-		needs.archs = str_fmt("%s%s%s", needs.archs, i ? ", " : "", opt->archs.p[i]->name);
+		l.needs.archs = str_fmt("%s%s%s", l.needs.archs, i ? ", " : "", opt->archs.p[i]->name);
 	for (int i = 0; i < all->n; i++) {
 		maps |= all->p[i].maps.n > 0;
-		add_needs(&all->p[i], opt);
+		add_needs(&l.needs, &all->p[i], opt);
 	}
 	Out *starts = out_new();
-	start_functions(starts, &needs);
+	start_functions(starts, &l.needs);
 	if (maps) out_puts(starts, tmap_host);
 	beside_host(starts, beside);
-	kernels = all;
-	host_print(o, m, starts->p, host_launchers(m, opt, &host_cuda));
+	host_print(o, m, starts->p, host_launchers(m, opt, &target));
 	out_free(starts);
 }

@@ -14,7 +14,7 @@
 static uint32_t piece_mask(const Access *x) { return piece_bits(x->bit, x->vec); }
 
 /* The registers of the vector that begins at x->reg. */
-static void piecelementisters(const Access *x, Str *reg)
+static void piece_registers(const Access *x, Str *reg)
 {
 	for (int k = 0; k < 1 << x->vec; k++) {
 		uint32_t add = 0;
@@ -51,7 +51,7 @@ static void get_words(Access *x)
 {
 	Str reg[16];
 	x->reg = cu_registers(x->g, x->l, piece_mask(x));
-	piecelementisters(x, reg);
+	piece_registers(x, reg);
 	words_unpack_piece(x->g, x->data, x->bit, x->vec, word_of_piece(x), reg);
 	cu_end(x->g);
 }
@@ -169,7 +169,7 @@ static void print_pieces(Access *x, bool partial)
 	open_loop(x, skip, bare);
 	x->begins = true;
 	if (x->store) elem_print_late(g, x->reg);
-	piecelementisters(x, reg);
+	piece_registers(x, reg);
 	if (partial) access_print_rotated(x, x->reg);
 	Str at = access_address(x, x->reg), in = partial ? piece_inside(x) : NULL;
 	if (partial && !in) in = str_intern("1");
@@ -277,7 +277,7 @@ static void print_other_elements(Access *x, uint32_t skip)
 	Cu *g = x->g;
 	Str whole[16];
 	open_loop(x, skip, false);
-	piecelementisters(x, whole);
+	piece_registers(x, whole);
 	x->begins = true;
 	access_print_rotated(x, x->reg);
 	print_elements_of(x, piece_inside(x));
@@ -328,7 +328,7 @@ static void print_partial(Access *x)
 		if (x->words) {
 			Str reg[16];
 			x->reg = cu_registers(g, x->l, piece_mask(x));
-			piecelementisters(x, reg);
+			piece_registers(x, reg);
 			put_words(x, reg);
 			cu_end(g);
 		}

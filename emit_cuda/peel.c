@@ -10,27 +10,6 @@
 #include "emit_cuda/peel.h"
 #include "placed/loops.h"
 
-static int row_axis(Lay l)
-{
-	int r = 0;
-	for (int a = 0; a < l.naxis; a++)
-		if (l.out[a]) r = a;
-	return r;
-}
-
-/* The element of register `reg`, less what the thread adds. */
-static Str in_body(Lay l, CuInt reg)
-{
-	CuMap m = cu_map(l, row_axis(l));
-	return cu_map_reg(&m, reg).text;
-}
-
-static Str of_thread(Lay l)
-{
-	CuMap m = cu_map(l, row_axis(l));
-	return cu_map_thread(&m).text;
-}
-
 static const Val *some_row(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)
@@ -79,7 +58,7 @@ static void print_numbers(Cu *g, bool after_wait)
 		again ? " + ct_cluster_zero()" : "");
 	out_printf(g->o, "const int ct_body = ((int)%s - ct_begin - %d) & ~%d;\n", length, fn->peel_apart,
 		peel_piece(fn) - 1);
-	out_printf(g->o, "const int ct_left = ct_body - (int)%s;\n", of_thread(*some_row(fn)->lay));
+	out_printf(g->o, "const int ct_left = ct_body - (int)%s;\n", peel_of_thread(*some_row(fn)->lay));
 	out_puts(g->o, "const int ct_place = (int)(ct_lane + (ct_warp << 5));\n");
 	out_printf(g->o, "const int ct_end = ct_place < %d ? ct_place : ct_begin + ct_body + (ct_place - %d);\n", front,
 		front);
@@ -183,7 +162,7 @@ static void print_pieces(Cu *g, Op *first, const Op *end)
 	if (some) {
 		int sure = g->fn->row_sure > each ? g->fn->row_sure / each : 1;         /* the first begins what sums add to */
 		out_printf(g->o, "if (ct_part < %d || %s < ct_left) {\n", sure,
-			in_body(l, cu_var(str_fmt("(ct_part * %d)", each))));
+			peel_in_body(l, cu_var(str_fmt("(ct_part * %d)", each))));
 		out_in(g->o);
 	}
 	print_part(g, first, end, PART_PIECE);
@@ -222,14 +201,14 @@ static void begin(Access *x, const Op *op, const Val *data, bool store, Cu *g)
 	print_row(x);
 	if (g->part == PART_END) return;
 	out_printf(g->o, "%s%s *const ct_q = ct_p + ct_begin + (int)%s;\n", store || !x->v->constant ? "" : "const ",
-		elem_rows[x->v->elem].cuda, of_thread(x->l));
+		elem_rows[x->v->elem].cuda, peel_of_thread(x->l));
 }
 
 /* ct_in: is vector `number` of the thread one of the row? Its registers begin with ct_b. */
 static void print_inside(const Access *x, const char *number)
 {
 	const Fn *fn = x->g->fn;
-	Str in = str_fmt("%s < ct_left", in_body(x->l, cu_var("ct_b")));
+	Str in = str_fmt("%s < ct_left", peel_in_body(x->l, cu_var("ct_b")));
 	if (fn->row_sure) in = str_fmt("ct_b < %d || %s", fn->row_sure, in);
 	out_printf(x->g->o, "const int ct_b = %s << %d;\nconst int ct_in = %s;\n", number, x->vec, in);
 }
@@ -261,7 +240,7 @@ static void load_all(Access *x, const char *nc)
 	print_inside(x, i.text);
 	cu_line(g, x->op);
 	out_printf(g->o, "ct_v[%s] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", i.text, nc,
-		in_body(x->l, cu_var("ct_b")));
+		peel_in_body(x->l, cu_var("ct_b")));
 	cu_end(g);
 	load_end(x);
 	i = cu_loop(g, "ct_i", pieces);
@@ -278,7 +257,7 @@ static void load_all(Access *x, const char *nc)
 static void load_around(Access *x, const char *nc)
 {
 	Cu *g = x->g;
-	Str reg[16], at = str_fmt("ct_around + %s * %d", in_body(x->l, cu_var("ct_b")), elem_bytes(x->v->elem));
+	Str reg[16], at = str_fmt("ct_around + %s * %d", peel_in_body(x->l, cu_var("ct_b")), elem_bytes(x->v->elem));
 	int bits = 8 * elem_bytes(x->v->elem), stage = peel_stage(g->fn, x->op);
 	out_puts(g->o, "const unsigned int ct_skew = (unsigned int)(unsigned long long)ct_q & 15;\n");
 	print_inside(x, "ct_part");
@@ -334,34 +313,7 @@ void peel_store(Cu *g, const Op *op)
 		piece_registers(&x, reg);
 		Str w = words_pack(g, x.v->elem, 1 << x.vec, reg);
 		cu_line(g, op);
-		out_printf(g->o, "ct_st_b128_if(ct_q + %s, ct_in, %s);\n", in_body(x.l, cu_var("ct_b")), w);
+		out_printf(g->o, "ct_st_b128_if(ct_q + %s, ct_in, %s);\n", peel_in_body(x.l, cu_var("ct_b")), w);
 	}
 	cu_end(g);
-}
-
-/* ---- numbers of elements ---- */
-/* Of places without an element: that of the tile's end. */
-Str peel_iota(const Cu *g, Lay l, CuInt reg)
-{
-	Str at = in_body(l, reg), none = str_fmt("%lld", 1ll << g->fn->row_log2);
-	return str_fmt("(%s < %d ? %s < ct_left ? (int)%s + %s + ct_begin : %s : ct_edge ? ct_end : %s)", reg.text,
-		g->fn->row_regs, at, of_thread(l), at, none, none);
-}
-
-/* All of a vector are below the row's length, or none are. */
-Str peel_below_length(const Cu *g, Lay l, CuInt reg)
-{
-	CuInt first = cu_var(str_fmt("(%s & ~%d)", reg.text, peel_piece(g->fn) - 1));
-	Str in = str_fmt("%s < ct_left", in_body(l, first));
-	if (g->fn->row_sure) in = str_fmt("(%s < %d || %s)", reg.text, g->fn->row_sure, in);
-	return str_fmt("(%s < %d ? %s : ct_edge)", reg.text, g->fn->row_regs, in);
-}
-
-/* y: an integer. Places without an element are never stored: they may equal what they like. */
-Str peel_equals(const Cu *g, Lay l, CuInt reg, Str y, const char *sign)
-{
-	Str here = str_fmt("%s %s (unsigned int)%s - (unsigned int)%s - (unsigned int)ct_begin",
-		in_body(l, cu_compound(str_fmt("(unsigned int)%s", reg.text))), sign, y, of_thread(l));
-	return str_fmt("(%s < %d ? %s : (unsigned int)ct_end %s (unsigned int)%s)", reg.text, g->fn->row_regs, here,
-		sign, y);
 }

@@ -15,6 +15,9 @@ void peel_rest(Cu *g, const char *var);                 /* a loop over the other
 void peel_stage_init(Cu *g);                            /* for thread 0 */
 void peel_load(Cu *g, const Op *op);                    /* after the declaration of its result */
 void peel_store(Cu *g, const Op *op);
+/* The element of a register along the row, in two parts: what the register adds, and what the thread does. */
+Str peel_in_body(Lay l, CuInt reg);
+Str peel_of_thread(Lay l);
 Str peel_iota(const Cu *g, Lay l, CuInt reg);     /* the number of the element in a register */
 Str peel_below_length(const Cu *g, Lay l, CuInt reg);     /* is it one of the row? */
 Str peel_equals(const Cu *g, Lay l, CuInt reg, Str y, const char *sign); /* sign: == or != */

@@ -389,7 +389,7 @@ static void reduce_lanes(Cu *g, const Op *op, int kind)
 	Lay r = lay_reduced(*x->lay, axis, 2, &n, v);
 	lay_sort(*x->lay, n, v);
 	Str a[MOST];
-	/* each time twice as far, as nearly always: one text, if nvcc is to unroll so many iterations */
+	/* each distance is twice the one before, as nearly always: one loop, if nvcc is to unroll that many iterations */
 	bool doubles = n > 1 && cu_unrolled(n << r.in[HW_REG]);
 	for (int k = 0; k < n; k++) {
 		lane[k] = lay_hwcoord(*x->lay, v[k], HW_LANE);

@@ -1,4 +1,5 @@
-/* Loops over the registers of a tile: all of them, or those of a part of a peeled row (peel.c). */
+/* Loops over the registers of a tile: all of them, or those of a part of a peeled row (peel.c), and which elements
+ * these are. */
 #include "base/diag.h"
 #include "emit_cuda/peel.h"
 
@@ -96,4 +97,52 @@ CuInt cu_registers(Cu *g, Lay l, uint32_t skip)
 	CuInt i = peel_loop(g, "ct_i", (int64_t)1 << n, l, l.in[HW_REG] - n);
 	out_printf(g->o, "const int ct_b = %s;\n", cu_deposit(i, all & ~skip).text);
 	return cu_var("ct_b");
+}
+
+/* ---- numbers of the elements of a peeled row ---- */
+static int row_axis(Lay l)
+{
+	int r = 0;
+	for (int a = 0; a < l.naxis; a++)
+		if (l.out[a]) r = a;
+	return r;
+}
+
+/* The element of register `reg`, less what the thread adds. */
+Str peel_in_body(Lay l, CuInt reg)
+{
+	CuMap m = cu_map(l, row_axis(l));
+	return cu_map_reg(&m, reg).text;
+}
+
+Str peel_of_thread(Lay l)
+{
+	CuMap m = cu_map(l, row_axis(l));
+	return cu_map_thread(&m).text;
+}
+
+/* Of places without an element: that of the tile's end. */
+Str peel_iota(const Cu *g, Lay l, CuInt reg)
+{
+	Str at = peel_in_body(l, reg), none = str_fmt("%lld", 1ll << g->fn->row_log2);
+	return str_fmt("(%s < %d ? %s < ct_left ? (int)%s + %s + ct_begin : %s : ct_edge ? ct_end : %s)", reg.text,
+		g->fn->row_regs, at, peel_of_thread(l), at, none, none);
+}
+
+/* All of a vector are below the row's length, or none are. */
+Str peel_below_length(const Cu *g, Lay l, CuInt reg)
+{
+	CuInt first = cu_var(str_fmt("(%s & ~%d)", reg.text, peel_piece(g->fn) - 1));
+	Str in = str_fmt("%s < ct_left", peel_in_body(l, first));
+	if (g->fn->row_sure) in = str_fmt("(%s < %d || %s)", reg.text, g->fn->row_sure, in);
+	return str_fmt("(%s < %d ? %s : ct_edge)", reg.text, g->fn->row_regs, in);
+}
+
+/* y: an integer. Places without an element are never stored: they may equal what they like. */
+Str peel_equals(const Cu *g, Lay l, CuInt reg, Str y, const char *sign)
+{
+	Str here = str_fmt("%s %s (unsigned int)%s - (unsigned int)%s - (unsigned int)ct_begin",
+		peel_in_body(l, cu_compound(str_fmt("(unsigned int)%s", reg.text))), sign, y, peel_of_thread(l));
+	return str_fmt("(%s < %d ? %s : (unsigned int)ct_end %s (unsigned int)%s)", reg.text, g->fn->row_regs, here,
+		sign, y);
 }

@@ -3,7 +3,7 @@
  * A block is what lies below some bit of the axis. The results within a thread's neighbours come first, then for each
  * level the total of a block (ct_t) and, for each group of neighbours, the combination of what comes before it in the
  * block (ct_p), which all results of the group get at the end; where a group is one element, ct_p includes it and is
- * the result. In the order of the text: neighbours one after the other, lanes pairwise by increasing distance, groups
+ * the result. In program order: neighbours one after the other, lanes pairwise by increasing distance, groups
  * of registers one after the other, warps one after the other. Backwards, `before` is what the scan met before; the
  * function gets the element with the lesser number first either way.
  *
@@ -328,9 +328,9 @@ static void scan_groups(const Scan *s, int from, int to)
 	cu_end(g);
 }
 
-/* Are these bits of the lane, each twice as far as the one before? One loop, if nvcc is to unroll so many turns. In the
- * loop over some groups at a time each is a text of its own: of a loop there nvcc 13 makes slower code
- * (bench/notes/text.md). */
+/* Where the run of bits of the lane from `from` on ends in which each distance is twice the one before: they are one
+ * loop, if nvcc is to unroll that many iterations. Within the loop over some groups at a time steps are not made a
+ * loop, which nvcc 13 compiles to slower code (bench/notes/text.md). */
 static int lanes_end(const Scan *s, int from, int most)
 {
 	int to = from + 1;

@@ -383,7 +383,7 @@ static void pipelines(Out *o, const Module *m, const Fn *of)
 }
 
 /* The versions of a kernel for an architecture of those that `main` serves, and how many registers each is expected to
- * take: those that are left where launch bounds ask for so many thread blocks of a multiprocessor. */
+ * take: at most those that launch bounds leave. */
 static void versions(Out *o, const Module *m, const Version *main)
 {
 	Row head = { { "version", "threads", "thread blocks", "registers" } };

@@ -1,5 +1,5 @@
 /* Threads that do the copy engine's work: tiles into and out of swizzled buffers, and rows of tensors that begin at
- * any address. The place of an element in a buffer is that of layout/smem.h, as text. */
+ * any address. The place of an element in a buffer is that of layout/smem.h, as an expression. */
 #include "base/diag.h"
 #include "emit_cuda/group.h"
 

@@ -91,7 +91,7 @@ static void take_values(const Sort *s)
 }
 
 /* ---- the network ---- */
-/* Place n of bits that begin at `bit`, as text; n: a number or a variable. */
+/* The expression for place n of bits that begin at `bit`. */
 static Str bit_text(CuInt n, int bit) { return cu_operand(cu_sum(n, cu_int(bit))); }
 
 /* Lanes of a row are chosen at launch: stages among those alone. */
@@ -144,8 +144,8 @@ static bool loop_unrolled(const Sort *s, const Bits *b)
 	return s->p.regs <= COST_UNROLL_REGS && (s->p.at.hw[b->from] == HW_REG || s->unrolled);
 }
 
-/* The launcher starts a power of two of warps, or has rows of so many lanes: stages among those alone. The condition of
- * a loop over these; NULL: all bits are there. */
+/* The launcher starts a power of two of warps, or gives rows that many lanes: stages among those alone. The condition
+ * of a loop over these; NULL: all bits are there. */
 static Str fewer_bits(const Sort *s, const Bits *b)
 {
 	const Fn *fn = s->g->fn;

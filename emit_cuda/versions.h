@@ -8,6 +8,7 @@
 
 typedef struct CuVersion {
 	Version v;  /* its operations may be freed once its body is printed: what else is asked of them stands here */
+	Str name;               /* of its kernel */
 	Out *o;                 /* from the opening brace on */
 	Lined line;             /* what lines_set says, whose split is the first access of memory */
 	bool roles;             /* its warps have roles */
@@ -41,8 +42,7 @@ typedef VEC(CuKernel) CuKernels;
 
 /* kernel.c */
 Str arch_macro(const ArchRow *a);                       /* the macro that is 1 where code for it is compiled */
-void version_module(const Module *m);   /* whose entries version_name keeps apart from kernels */
-Str version_name(const Version *v, const EmitOptions *opt);
+Str version_name(const Module *m, const Version *v, const EmitOptions *opt);     /* none of m's C functions has it */
 void version_note_grid(CuKernel *k, const Fn *fn);      /* before anything else is asked about its grid */
 int version_grid(const CuKernel *k, const Fn *fn);      /* which of its grids a version has */
 Str version_grid_name(const char *what, int grid);      /* ct_blocks, ct_blocks_1 ... */

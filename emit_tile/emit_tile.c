@@ -226,7 +226,7 @@ static void beside_kernels(Out *o, void *part)
 
 static void beside_runners(Out *o, void *part)
 {
-	const TilePart *p = part;
+	TilePart *p = part;
 	out_puts(o, "namespace ct_tiled {\n");
 	tl_runners(o, p->m, &p->kernels, p->opt);
 	out_puts(o, "} // namespace ct_tiled\n");
@@ -235,7 +235,8 @@ static void beside_runners(Out *o, void *part)
 static bool beside_has(const void *part, const char *fn)
 {
 	const TilePart *p = part;
-	return tl_find_named(&p->kernels, fn) != NULL;
+	int next = 0;
+	return tl_find_named(&p->kernels, &next, fn) != NULL;
 }
 
 Beside tile_beside(Module *m, const EmitOptions *opt)

@@ -10,26 +10,16 @@
 
 Str tl_kernel_name(const Fn *fn) { return name_entry(fn->name); }
 
-/* Of the module whose launchers are being printed: HostTarget.start names them by their Fn. */
-static const TKernels *kernels;
-
-const TKernel *tl_find_named(const TKernels *in, const char *fn)
+/* Kernels are started in their order: the search goes on where it ended. */
+const TKernel *tl_find_named(const TKernels *in, int *next, const char *fn)
 {
-	static int next;                /* kernels are started in their order: the search goes on where it ended */
 	for (int tried = 0; tried < in->n; tried++) {
-		const TKernel *k = &in->p[(next + tried) % in->n];
-		if (strcmp(k->fn->name, fn) != 0) continue;
-		next = (next + tried) % in->n;
-		return k;
+		int i = (*next + tried) % in->n;
+		if (strcmp(in->p[i].fn->name, fn) != 0) continue;
+		*next = i;
+		return &in->p[i];
 	}
 	return NULL;
-}
-
-static const TKernel *find_kernel(const Fn *fn)
-{
-	const TKernel *k = tl_find_named(kernels, fn->name);
-	if (!k) bug("no text for kernel %s", fn->name);
-	return k;
 }
 
 /* Where a size of the guard overflows, the version for any call is taken. */
@@ -46,10 +36,12 @@ static void print_aligned(Out *o, const TKernel *k, const char *name)
 		name, tl_kernel_name(k->fn));
 }
 
-static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
+static void start_kernel(const HostTarget *t, Out *o, const Fn *fn, const EmitOptions *opt)
 {
-	const TKernel *k = find_kernel(fn);
-	(void)m, (void)opt;
+	TKernels *all = t->kernels;
+	const TKernel *k = tl_find_named(all, &all->next, fn->name);
+	(void)opt;
+	if (!k) bug("no text for kernel %s", fn->name);
 	host_sizes(o, fn->name, k->launch.p, k->launch.n);
 	for (int i = 0; i + 1 < fn->ngrid; i++) {
 		int a = ir_sweep(fn, i);
@@ -84,18 +76,21 @@ static const char host_launch[] =
 	"}\n"
 	"\n";
 
-static const HostTarget host_tile = { .multiprocessors = device_multiprocessors, .on_arch = device_on_arch,
-	.start = start_kernel, .clear = device_clear };
-
-void tl_host(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)
+static HostTarget target_of(TKernels *all)
 {
-	kernels = all;
-	host_print(o, m, host_launch, host_launchers(m, opt, &host_tile));
+	return (HostTarget){ .multiprocessors = device_multiprocessors, .on_arch = device_on_arch, .start = start_kernel,
+		.kernels = all, .clear = device_clear };
 }
 
-void tl_runners(Out *o, const Module *m, const TKernels *all, const EmitOptions *opt)
+void tl_host(Out *o, const Module *m, TKernels *all, const EmitOptions *opt)
 {
-	kernels = all;
+	HostTarget t = target_of(all);
+	host_print(o, m, host_launch, host_launchers(m, opt, &t));
+}
+
+void tl_runners(Out *o, const Module *m, TKernels *all, const EmitOptions *opt)
+{
+	HostTarget t = target_of(all);
 	out_puts(o, host_launch);
-	for (int i = 0; i < all->n; i++) host_run(o, m, all->p[i].fn, opt, &host_tile);
+	for (int i = 0; i < all->n; i++) host_run(o, m, all->p[i].fn, opt, &t);
 }

@@ -181,11 +181,12 @@ typedef struct TKernel {
 	Out *text;              /* the function */
 	bool lines;             /* which has #line directives */
 } TKernel;
-typedef VEC(TKernel) TKernels;
+typedef struct TKernels { TKernel *p; int n, cap, next; } TKernels;       /* next: where the search for one begins */
 Str tl_kernel_name(const Fn *fn);
-void tl_host(Out *o, const Module *m, const TKernels *kernels, const EmitOptions *opt);
-void tl_runners(Out *o, const Module *m, const TKernels *kernels, const EmitOptions *opt);     /* ct_run_<fn> alone */
-const TKernel *tl_find_named(const TKernels *kernels, const char *fn);  /* NULL: there is none */
+void tl_host(Out *o, const Module *m, TKernels *kernels, const EmitOptions *opt);
+void tl_runners(Out *o, const Module *m, TKernels *kernels, const EmitOptions *opt);     /* ct_run_<fn> alone */
+/* NULL: there is none; next: where the search begins */
+const TKernel *tl_find_named(const TKernels *kernels, int *next, const char *fn);
 
 extern const SnipTable tile_prelude;
 #endif

@@ -228,7 +228,7 @@ typedef struct Steps {
 	const Sym *guard;       /* calls that it serves: a condition over dimensions; */
 	const Sym *gain;        /* those of them in which it is faster, */
 	int arch;               /* on devices of this architecture; 0: of all */
-	int clears;             /* so many of the tensors in workspace, the first ones, are to be 0 before, */
+	int clears;             /* how many of the tensors in workspace, the first ones, are cleared before, */
 	Fn *clear;              /* by this kernel, whose only parameter they are, of `n` elements */
 	VEC(Fn *) fns;
 } Steps;
@@ -265,7 +265,7 @@ struct Fn {                     /* one monomorphic kernel */
 	 * (lower/pipeline.c); its operations do not use them */
 	bool stream_k;
 	/* PLACED */
-	int arch;               /* 80, 90 ...: what the text may use; of several that share the kernel, the least */
+	int arch;               /* 80, 90 ...: whose instructions it may use; the oldest of those that share the kernel */
 	bool specific;          /* for that architecture alone: sm_90a */
 	bool persistent;        /* no more clusters are started than run at once; each walks over several tile blocks */
 	bool by_arch;           /* lowering depended on the architecture: no other one can share the kernel */
@@ -277,11 +277,12 @@ struct Fn {                     /* one monomorphic kernel */
 	bool short_rows;        /* and calls of short rows run it with fewer lanes for each, which share a warp; */
 	int lanes_least;        /* log2 of the fewest of them */
 	bool warp_rows;         /* or, of rows that a warp holds, with a warp for each, which share a thread block */
-	int row_few;            /* so many of a lane's registers hold what is shorter still (lower/by_warp.c); 0: all */
+	/* how many of a lane's registers hold rows that are shorter still (lower/by_warp.c); 0: all */
+	int row_few;
 	bool row_pads;          /* a row needs a place for a pad after it, or a reduction would miss it */
 	bool alternate;         /* neighbouring vectors of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;  /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
-	int packed;             /* so many tile blocks of one warp or less share a thread block, at most; 0: none do */
+	int packed;             /* how many tile blocks of one warp or less share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */
 	int64_t warp_bytes;     /* of shared memory that each warp has for that */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */
@@ -293,12 +294,12 @@ struct Fn {                     /* one monomorphic kernel */
 	VEC(const Sym *) below;
 	int row_regs_log2;      /* of the registers of such a row */
 	int row_regs;           /* those of them that this version has; 0: all */
-	int row_sure;           /* so many of them are wholly inside of rows that this version is for */
+	int row_sure;           /* how many of them are inside every row that this version is for */
 	/* Rows in a body of aligned vectors and ends, of which each thread has one element in a
 	 * register after the others (lower/peel.c) */
-	int peel_line;          /* the body begins at a multiple of so many bytes; 0: rows are not peeled */
+	int peel_line;          /* bytes at a multiple of which the body begins; 0: rows are not peeled */
 	int64_t stage_at;       /* of shared memory, where what has another phase is staged; 0: it is not */
-	int peel_apart;         /* so many elements at least lie before the body and after it */
+	int peel_apart;         /* how many elements at least lie before the body and after it */
 };
 
 /* ---- entries: what the header declares ---- */
@@ -318,9 +319,9 @@ typedef struct HostArg {
 	bool is_num;
 	int scalar;
 } HostArg;
-/* tensor: index into entry params, or nparams + index of scratch; offset: NULL, or a view of it begins so many elements
- * on. Scalars: entry parameter index in scalar (>= 0),
- * else a constant num, else value (integers computed from dimensions). */
+/* tensor: index into entry params, or nparams + index of scratch; offset: NULL, or how many elements on a view of it
+ * begins. Scalars: entry parameter index in scalar (>= 0), else a constant num, else value (integers computed from
+ * dimensions). */
 /* tune: first rule that holds; arch NULL: any, cond NULL: always */
 /* cost: not by order; of those whose conditions hold and whose variants accept the call, after the
  * rules without one, the least */
@@ -466,7 +467,7 @@ void ir_walk(IrBlock *b, void (*f)(void *ctx, Op *op), void *ctx);  /* pre-order
 void ir_walk_launches(Module *m, void (*visit)(void *ctx, HostStmt *launch), void *ctx);        /* of all entries */
 Arena *ir_home(void);                           /* where blocks, operations, values and attributes are made */
 void ir_set_home(Arena *a);                     /* NULL: A_UNIT */
-void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in text order */
+void ir_number(Fn *fn);                         /* settles forwarding and renumbers values in program order */
 int *ir_use_counts(Fn *fn, Arena *a);           /* by Val id */
 bool ir_const_value(const Val *v, Num *n);      /* v is a `const` (scalar, or splat tile) */
 Val *ir_accessed(const Op *op);                 /* what a load gives or a store takes; NULL: another operation */

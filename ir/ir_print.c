@@ -537,7 +537,7 @@ static void print_ref(EntryText *t, int index)
 	out_printf(t->o, ".%d", index);
 }
 
-/* @name.index: a parameter or scratch tensor, with + the view that begins so many elements on;
+/* @name.index: a parameter or scratch tensor, with + and a number the view that begins that many elements on;
  * #1.5: a constant of the kernel parameter's type; else an expression. */
 static void print_host_arg(EntryText *t, const HostArg *a, Elem e)
 {
@@ -671,7 +671,7 @@ static void print_entry(Out *o, const Entry *e)
 	out_puts(o, "}\n");
 }
 
-/* Sources that places are in, with so many lines as they have. */
+/* Sources that places are in, with the number of their lines. */
 static void note_file(void *ctx, Op *op)
 {
 	(void)ctx;

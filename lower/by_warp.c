@@ -14,15 +14,15 @@
  *
  * Rows that half a warp holds get fewer lanes than a warp has, and share it (Fn.short_rows). A lane has as many
  * registers as with longer rows, neighbouring elements, or vectors of 16 bytes, still lie in neighbouring lanes, and
- * the launcher chooses how many lanes there are. So one text serves rows of all lengths. It is compiled for each
+ * the launcher chooses how many lanes there are. So one function serves rows of all lengths. It is compiled for each
  * number of lanes: registers at constant places take fewer instructions than at those that a call chooses
  * (bench/notes/rows.md).
  *
- * A lane of a row that is accessed in vectors holds four of them where the whole tile is there (pack.c), and rows have
- * so many lanes that two or three vectors of each do: the text is compiled for that many registers, too. A lane of
- * another short row has elements of one sector at most (row_of_lanes), and half of the rows that a warp holds take half
- * of its registers. Where a lane has 8 registers of single elements, rows have so many lanes that 4 or 6 of them do
- * (row_part_registers). Fn.row_few: there is such a text.
+ * A lane of a row that is accessed in vectors holds four of them where the whole tile is there (pack.c), and rows
+ * have as many lanes as suffice with two or three vectors each: the function is compiled for that many registers,
+ * too. A lane of another short row has elements of one sector at most (row_of_lanes), and half of the rows that a
+ * warp holds take half of its registers. Where a lane has 8 registers of single elements, rows have as many lanes as
+ * suffice with 4 or 6 of them (row_part_registers). Fn.row_few: the function is compiled for fewer registers as well.
  *
  * A scan gives a row what it would have without what comes after it; backwards, pads change nothing. Of places of
  * extremes, the first pad stands for all.
@@ -123,8 +123,8 @@ static int row_registers(const Fn *fn)
 	return 0;
 }
 
-/* So many registers of a lane hold rows of fewer lanes, or half of them shorter rows of a warp; 0: all are needed,
- * and rows that a part of them holds (row_part_registers) do not have a text of their own, either. They are whole
+/* How many registers of a lane suffice for rows of fewer lanes, or for shorter rows of a warp; 0: all are needed, and
+ * rows that part of them would hold (row_part_registers) are not compiled separately, either. They are whole
  * vectors and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a chunk. */
 static int few_of_row(const Fn *fn)
 {

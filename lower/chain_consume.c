@@ -54,7 +54,7 @@ static Val *multiply(Write *x, const ChainProduct *r, Val *sum, Val *a, Val *b, 
 	return v;
 }
 
-/* Issues the products of a level; of level 1 with so many parts of the depth. */
+/* Issues the products of a level; of level 1, those of `parts` parts of the depth. */
 static void issue(Write *x, int level, int parts)
 {
 	ChainRing ring = level ? RING_SECOND : RING_FIRST;
@@ -306,8 +306,8 @@ static Val *choose(Write *x, Val *cond, Val *a, Val *b)
 	return make(x, OP_SELECT, i32(), 3, (Val *[]){ cond, a, b });
 }
 
-/* Iterations without masks, then those from `masked` on: an unrolled loop over the two, so that each kind is machine
- * code of its own and the text has both once. */
+/* Iterations without masks, then those from `masked` on: an unrolled loop over the two kinds, so that each kind is
+ * compiled separately but printed once. */
 static Carried write_kinds(Write *x, Val *masked, Carried c)
 {
 	enum { KINDS = 2 };

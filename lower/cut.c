@@ -316,8 +316,8 @@ static bool only_scalars(const Op *op)
 	return true;
 }
 
-/* Pads that come after all numbers: so many of them as there are matters only where a NaN comes after them, and what
- * rows of up to half their tile have of those is never among their elements (OP_SORT of by_warp.c). */
+/* Do pads come after all numbers? Then how many there are matters only where NaNs come after them, and those are never
+ * among the elements of rows of up to half their tile (OP_SORT of by_warp.c). */
 static bool pads_come_last(const Op *op, Beyond x)
 {
 	Elem e = ir_in(op, 0)->type->elem;

@@ -136,7 +136,8 @@ static int64_t factor_bytes(const Val *x)       /* as multiplied: 8-bit floats a
 	return type_size(x->type) * (e == EL_F8E4M3 || e == EL_F8E5M2 ? 2 : elem_bytes(e));
 }
 
-enum { PRODUCT_PARTS = 4 };     /* up to so many parts are written out; more are multiplied in a loop (MMA in PLACED) */
+/* up to this many parts are written out; more are multiplied in a loop (MMA in PLACED) */
+enum { PRODUCT_PARTS = 4 };
 
 static bool product_fits(const Val *x, const Val *y, int parts)
 {

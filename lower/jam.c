@@ -1,13 +1,13 @@
 /* jam: loops that wait only for memory issue the loads of several iterations together (unroll and jam).
  *
  * A loop whose iterations load little keeps few bytes in flight. If no warp waits for another, and nothing that is
- * stored may be loaded, a loop with {jam = 2^n} issues the loads of so many iterations, or of those that are left,
+ * stored may be loaded, a loop with {jam = 2^n} issues the loads of 2^n iterations, or of those that are left,
  * before the first of them computes; the order of computation does not change. Loops with a bounded number of
  * iterations stay as they are.
  * Figures: bench/notes/loops.md.
  *
- * The loop is printed as two loops over its group of iterations (emit_cuda/jam.c), which nvcc unrolls: the text is as
- * long for 16 iterations as for two. */
+ * The loop is printed as two loops over its group of iterations (emit_cuda/jam.c), which nvcc unrolls: the emitted
+ * code is as long for 16 iterations as for two. */
 #include "base/diag.h"
 #include "lower/placed.h"
 

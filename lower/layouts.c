@@ -86,7 +86,7 @@ static void find_users(Places *p)
 }
 
 /* ---- rest ---- */
-/* The first loop, in the text, that carries a value without a layout takes the one of the value it starts with. */
+/* The first loop, in program order, that carries a value without a layout takes the one of the value it starts with. */
 static bool take_init(Places *p, Op *op)
 {
 	bool is_for = op->code == OP_FOR;
@@ -123,8 +123,8 @@ static void settle(Places *p)
 	} while (p->changed);
 }
 
-/* The free value to begin with: loads before others, the largest first, then the first in the text. A broadcast may
- * wait for its user, so it comes last. */
+/* The free value to begin with: loads before others, the largest first, then the first in program order. A broadcast
+ * may wait for its user, so it comes last. */
 enum { KINDS = 3, KIND_RANKS = 64 };
 static int rank_of(const Val *v)
 {

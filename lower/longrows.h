@@ -49,4 +49,5 @@ void numbers_divide(const PartsPlan *p, const LowerCx *cx);
 /* the same where rows are scanned: longrows_scans.c */
 void scans_divide(const PartsPlan *p, const LowerCx *cx);
 int parts_sum_of(const PartsPlan *p, const Op *op);     /* its number; -1: none */
+int64_t parts_element_bytes(const PartsPlan *p);        /* of an element, of all tensors that rows are loaded from */
 #endif

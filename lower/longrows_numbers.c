@@ -96,16 +96,6 @@ static Fn *write_totals(const Numbers *w)
 
 static const Sym *at_least(const Sym *x, int64_t least) { return sym_cmp(SYM_LE, sym_const(least), x); }
 
-/* Bytes of an element, of all tensors that rows are loaded from. */
-static int64_t element_bytes(const PartsPlan *p)
-{
-	int64_t n = 0;
-	for (int i = 0; i < p->ops.n; i++)
-		if (p->ops.p[i]->code == OP_LOAD && p->side[p->ops.p[i]->out[0]->id] == SIDE_LONG)
-			n += elem_bytes(p->ops.p[i]->out[0]->type->elem);
-	return n;
-}
-
 /* Calls for which two steps are faster: of few rows, of long ones, and of squares, which are read twice otherwise. */
 static const Sym *gains(const Numbers *w, int64_t bytes)
 {
@@ -121,7 +111,7 @@ void numbers_divide(const PartsPlan *p, const LowerCx *cx)
 {
 	Fn *fn = p->fn;
 	Numbers w = { .k = { .p = *p }, .blocks = sym_const(1) };
-	int64_t length = (int64_t)1 << p->log2, bytes = element_bytes(p);
+	int64_t length = (int64_t)1 << p->log2, bytes = parts_element_bytes(p);
 	if (!bytes || fn->ngrid > 3) return;
 	while (bytes << w.k.part_log2 < COST_PARTS_BYTES) w.k.part_log2++;
 	int64_t part = (int64_t)1 << w.k.part_log2;

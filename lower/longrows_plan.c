@@ -381,3 +381,12 @@ bool parts_plan(PartsPlan *p, Fn *fn)
 	}
 	return true;
 }
+
+int64_t parts_element_bytes(const PartsPlan *p)
+{
+	int64_t n = 0;
+	for (int i = 0; i < p->ops.n; i++)
+		if (p->ops.p[i]->code == OP_LOAD && p->side[p->ops.p[i]->out[0]->id] == SIDE_LONG)
+			n += elem_bytes(p->ops.p[i]->out[0]->type->elem);
+	return n;
+}

@@ -17,7 +17,6 @@
 typedef struct Scans {
 	Parts k;
 	const Sym *blocks;      /* of the kernel's grid */
-	int first;              /* parameter with what parts have of the first value */
 } Scans;
 
 /* Of value k of a scan: what changes nothing. */
@@ -66,11 +65,21 @@ static Op *again(Builder *b, const Op *scan, Val *const *x, bool reduces, int ax
 }
 
 /* ---- the steps ---- */
-static Fn *begin_step(Scans *w, const char *name)
+/* A step's kernel: a thread block has one part of a block of rows. number: the parameter of the next scan's parts. */
+typedef struct Step { Fn *to; Val *block, *part; PartSpot at; int number; } Step;
+
+static Val *block_of(Builder *b, const Fn *to, int axes)
+{
+	Fn of = *to;
+	of.ngrid = axes;
+	return steps_block_number(b, &of);
+}
+
+static Step begin_step(Scans *w, const char *name)
 {
 	Fn *to = steps_kernel(w->k.p.fn, name);
 	int axis = to->ngrid;
-	w->first = to->params.n;
+	Step s = { .to = to, .number = to->params.n };
 	for (int i = 0; i < w->k.p.scans.n; i++)
 		for (int k = 0; k < scan_values(w->k.p.scans.p[i]); k++)
 			add_workspace_view(to, "parts", ir_in(w->k.p.scans.p[i], k)->type->elem, 2,
@@ -78,7 +87,11 @@ static Fn *begin_step(Scans *w, const char *name)
 	to->grid[axis] = w->k.parts;
 	to->ngrid = axis + 1;
 	for (int a = 0; a < 4; a++) to->sweep[a] = 0;
-	return to;
+	Builder b = { to, to->body, NULL, to->span };
+	s.block = block_of(&b, to, axis);
+	s.part = steps_grid_index(&b, axis);
+	s.at = parts_place(&w->k, to, b, NULL, s.part);
+	return s;
 }
 
 /* The operands of a scan, of the part. */
@@ -89,50 +102,39 @@ static Val **values_here(const PartSpot *at, const Op *scan)
 	return x;
 }
 
-static Val *block_of(Builder *b, const Fn *to, int axes)
-{
-	Fn of = *to;
-	of.ngrid = axes;
-	return steps_block_number(b, &of);
-}
-
 static Fn *write_parts(Scans *w)
 {
-	Fn *to = begin_step(w, "parts");
-	int axis = w->k.p.fn->ngrid, number = w->first;
-	Builder b = { to, to->body, NULL, to->span };
-	Val *block = block_of(&b, to, axis), *part = steps_grid_index(&b, axis);
-	PartSpot at = parts_place(&w->k, to, b, NULL, part);
+	Step s = begin_step(w, "parts");
 	bool *needed = NEW_ARRAY(A_TMP, bool, w->k.p.fn->nval);
 	for (int i = 0; i < w->k.p.scans.n; i++)
-		for (int k = 0; k < scan_values(w->k.p.scans.p[i]); k++) parts_need(&at, needed, ir_in(w->k.p.scans.p[i], k));
-	parts_do(&w->k, &at, needed);
+		for (int k = 0; k < scan_values(w->k.p.scans.p[i]); k++) parts_need(&s.at, needed, ir_in(w->k.p.scans.p[i], k));
+	parts_do(&w->k, &s.at, needed);
 	for (int i = 0; i < w->k.p.scans.n; i++) {
 		const Op *scan = w->k.p.scans.p[i];
-		Op *all = again(&at.b, scan, values_here(&at, scan), true, ir_axis(scan));
+		Op *all = again(&s.at.b, scan, values_here(&s.at, scan), true, ir_axis(scan));
 		for (int k = 0; k < all->nout; k++) {
-			Val *in[4] = { to->params.p[number++].val, block, part, scalar_of(&at.b, all->out[k]) };
-			ir_op(&at.b, OP_SCATTER, 4, in, 0, NULL);
+			Val *in[4] = { s.to->params.p[s.number++].val, s.block, s.part, scalar_of(&s.at.b, all->out[k]) };
+			ir_op(&s.at.b, OP_SCATTER, 4, in, 0, NULL);
 		}
 	}
-	ir_op(&at.b, OP_RETURN, 0, NULL, 0, NULL);
-	return to;
+	ir_op(&s.at.b, OP_RETURN, 0, NULL, 0, NULL);
+	return s.to;
 }
 
 /* What the parts of the row that come before this one have, combined: of each value. */
-static Val **before_part(const Scans *w, PartSpot *at, const Op *scan, Val *block, int number)
+static Val **before_part(const Scans *w, Step *s, const Op *scan)
 {
-	Builder *b = &at->b;
+	Builder *b = &s->at.b;
 	int n = scan_values(scan);
 	uint8_t log2[2] = { 0, (uint8_t)log2_of(w->k.most) };
 	Val **x = NEW_ARRAY(A_TMP, Val *, n);
 	const Type *places = line(EL_I32, w->k.most);
-	Val *number_of = ir_op1(b, OP_IOTA, places, 0, NULL), *here = spread(b, places, at->part);
+	Val *number_of = ir_op1(b, OP_IOTA, places, 0, NULL), *here = spread(b, places, s->at.part);
 	Val *is = compare(b, ir_int(scan, AT_DIRECTION, 0) ? OP_GT : OP_LT, number_of, here);
 	for (int k = 0; k < n; k++) {
 		Elem e = ir_in(scan, k)->type->elem;
 		Val *none = ir_const_num(b, type_scalar(e), identity(scan, k));
-		Val *in[4] = { b->fn->params.p[number + k].val, block, num_i32(b, 0), none };
+		Val *in[4] = { b->fn->params.p[s->number + k].val, s->block, num_i32(b, 0), none };
 		Val *r = ir_op1(b, OP_LOAD, type_tile(e, 2, log2), 4, in);
 		ir_set_ints(r->def, AT_STEPS, 2, (int64_t[]){ 1, w->k.most });
 		r = ir_unary(b, OP_RESHAPE, line(e, w->k.most), r);
@@ -143,37 +145,31 @@ static Val **before_part(const Scans *w, PartSpot *at, const Op *scan, Val *bloc
 	return x;
 }
 
-static void scan_part(const Scans *w, PartSpot *at, const Op *scan, Val *block, int number)
+static void scan_part(const Scans *w, Step *s, const Op *scan)
 {
+	PartSpot *at = &s->at;
 	Builder *b = &at->b;
 	int n = scan_values(scan);
 	Op *here = again(b, scan, values_here(at, scan), false, ir_axis(scan));
-	Val **before = before_part(w, at, scan, block, number), **r = NEW_ARRAY(A_TMP, Val *, n);
+	Val **before = before_part(w, s, scan), **r = NEW_ARRAY(A_TMP, Val *, n);
 	for (int k = 0; k < n; k++) before[k] = spread(b, here->out[k]->type, before[k]);
 	strip_combine(b, scan, before, here->out, r);
 	for (int k = 0; k < n; k++) {
 		at->map[scan->out[k]->id] = r[k];
 		r[k]->name = scan->out[k]->name;
 	}
+	s->number += n;
 }
 
 static Fn *write_rest(Scans *w)
 {
-	Fn *to = begin_step(w, "rest");
-	int axis = w->k.p.fn->ngrid, number = w->first;
-	Builder b = { to, to->body, NULL, to->span };
-	Val *block = block_of(&b, to, axis), *part = steps_grid_index(&b, axis);
-	PartSpot at = parts_place(&w->k, to, b, NULL, part);
+	Step s = begin_step(w, "rest");
 	for (int i = 0; i < w->k.p.ops.n; i++) {
 		const Op *op = w->k.p.ops.p[i];
-		if (op_is_scan(op)) {
-			scan_part(w, &at, op, block, number);
-			number += scan_values(op);
-		} else {
-			parts_repeat(&w->k, &at, op);
-		}
+		if (op_is_scan(op)) scan_part(w, &s, op);
+		else parts_repeat(&w->k, &s.at, op);
 	}
-	return to;
+	return s.to;
 }
 
 /* Calls of so few rows, and long ones, that two steps are faster. */
@@ -184,20 +180,11 @@ static const Sym *gains(const Scans *w, int64_t bytes)
 		sym_cmp(SYM_LE, sym_const(COST_SCANS_ROW), row));
 }
 
-static int64_t element_bytes(const PartsPlan *p)
-{
-	int64_t n = 0;
-	for (int i = 0; i < p->ops.n; i++)
-		if (p->ops.p[i]->code == OP_LOAD && p->side[p->ops.p[i]->out[0]->id] == SIDE_LONG)
-			n += elem_bytes(p->ops.p[i]->out[0]->type->elem);
-	return n;
-}
-
 void scans_divide(const PartsPlan *p, const LowerCx *cx)
 {
 	Fn *fn = p->fn;
 	Scans w = { .k = { .p = *p }, .blocks = sym_const(1) };
-	int64_t length = (int64_t)1 << p->log2, bytes = element_bytes(p);
+	int64_t length = (int64_t)1 << p->log2, bytes = parts_element_bytes(p);
 	if (!bytes || fn->ngrid > 3 || p->log2 < COST_PARTS_TILE) return;
 	while (bytes << w.k.part_log2 < COST_PARTS_BYTES) w.k.part_log2++;
 	int64_t part = (int64_t)1 << w.k.part_log2;

@@ -1,8 +1,7 @@
 /* occupancy: how many thread blocks of a version should fit a multiprocessor, for each architecture that it serves.
  *
  * nvcc takes registers as if a thread block had it for itself, orders loads early and values long; with the number of
- * blocks in __launch_bounds__ it takes no more than leave room for so many, and waits of one
- * block are filled by others.
+ * blocks in __launch_bounds__ it takes no more than leave room for that many, and blocks hide each other's waits.
  *
  * The registers that a thread needs are estimated (placed/pressure.c), and launch bounds are printed for kernels that
  * are one block without loops and products. Given a number of blocks, ptxas 13.0 fills the registers that these
@@ -90,7 +89,7 @@ static void find_held(void *ctx, Op *op)        /* the fewest threads */
 	if (n && (!*threads || n < *threads)) *threads = n;
 }
 
-/* Thread blocks whose threads take so many registers and that fit a multiprocessor. */
+/* How many thread blocks fit a multiprocessor whose threads take this many registers. */
 static int blocks_of(const Fn *fn, int regs)
 {
 	int warps = block_threads(fn) / 32;
@@ -155,7 +154,7 @@ static int bound_of(const Fn *fn, bool specific, bool rest)
 
 static void find_role(void *ctx, Op *op) { *(bool *)ctx |= op->code == OP_ROLE; }
 
-/* The compiler of PTX refuses more thread blocks than a multiprocessor holds, of whatever device the text may run on.
+/* ptxas refuses more thread blocks than a multiprocessor holds, whichever device the kernel may run on.
  * Roles change their registers: the compiler must know how many they start with. */
 static int resident(const Fn *fn, IrArch a, bool rest)
 {

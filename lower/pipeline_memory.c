@@ -115,7 +115,7 @@ bool pipe_map_loads(Write *x)
 	return fits;
 }
 
-/* Buffers of a ring beside so many boxes. */
+/* How many buffers a ring has beside nbox boxes. */
 static int64_t stages_beside(const Write *x, int64_t room, int nbox)
 {
 	int64_t boxes = x->out[0].map ? type_bytes(x->out[0].type) * nbox * x->p.plan.groups : 0;

@@ -52,8 +52,8 @@ static const Sym *lines_of(const Shape *s, const PipePlan *p)
 	return all;
 }
 
-/* Of an iteration, while so many of the device's places for clusters are taken: they share what L2 delivers,
- * half of which a cluster gets for itself. */
+/* Time of an iteration while `taken` of the `places` that a device has for clusters are in use. Clusters share the rate
+ * of the L2 cache, at most half of which one cluster gets for itself. */
 static const Sym *iteration_time(const Shape *s, const PipePlan *p, const Sym *taken, int64_t places)
 {
 	int64_t sums = extent_of(p, 0) * extent_of(p, 1) * s->products;
@@ -131,7 +131,7 @@ static const Sym *stream_k_time(const Shape *s, const PipePlan *p)
 }
 
 /* ---- what the formula knows of a kernel ---- */
-/* Is the distance of rows a multiple of so many bytes? */
+/* Is the distance of rows a multiple of this number of bytes? */
 static const Sym *is_multiple(const Sym *pitch, int elems)
 {
 	return sym_cmp(SYM_EQ, sym_mod(pitch, sym_const(elems)), sym_const(0));
@@ -399,7 +399,8 @@ static PipePlan in_stages(PipePlan p)
 	return p;
 }
 
-/* Of tiles as they are: warps share the longer side until each has few sums, and there are so many. */
+/* The plan for tiles of the author's size: warps divide the longer side until each has few accumulators, or the most
+ * warps are reached. */
 PipePlan pipe_own_stages(const Pipe *p)
 {
 	const Type *t = p->product[0].op->out[0]->type;

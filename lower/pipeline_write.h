@@ -42,7 +42,7 @@ typedef struct Write {
 	Builder b;              /* where operations are added */
 	Moved in[PIPE_LOADS];
 	Moved out[PIPE_LOADS];  /* of stores by the copy engine, in their order; map NULL: there are no more */
-	Val *boxes;             /* their ring: so many for each group */
+	Val *boxes;             /* their ring, of the same number of boxes for each group */
 	int nbox, turns;        /* how often a part takes one */
 	int iteration;              /* parts of a tile that have boxes of their own; 0: there is one box */
 	Val *box;               /* of the part under way: the first; NULL: the group's first */
@@ -150,7 +150,7 @@ bool pipe_map_loads(Write *x);  /* false: a buffer does not begin where another 
 void pipe_map_stores(Write *x);
 bool pipe_give_memory(Write *x, int64_t room);          /* false: it is too little */
 bool pipe_is_boxed(const Write *x, const Op *op);       /* can the copy engine store it? */
-int64_t pipe_box_cols(const Type *tile);                /* so many columns of a tile have room in a box */
+int64_t pipe_box_cols(const Type *tile);                /* how many columns of a tile fit a box */
 /* Where rows of memory are columns of the tile, it is transposed. */
 const Type *pipe_box_of(const Write *x, const Op *store);
 

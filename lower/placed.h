@@ -6,8 +6,8 @@
 #include "placed/placed.h"
 
 /* ---- target.c ---- */
-/* Registers of a thread of the consumers of a loop of products, in so many groups, beside one group that starts copies;
- * and of that one, whose registers are what these leave. 0: nobody gives any back. */
+/* Registers of a thread in `groups` warpgroups that consume a loop of products, and of a thread in the one that starts
+ * copies, which gets what they leave. 0: registers are not redistributed. */
 int consumer_regs(int groups);
 int producer_regs(int groups);
 
@@ -80,12 +80,12 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch);
 /* ---- budget.c ---- */
 /* versions of a kernel, TYPED, for an architecture; asked: LowerOptions.versions */
 int budget_of(const Fn *fn, int asked);
-/* Leaves of n versions, in the order in which guards are asked, at most so many; how many are left. */
+/* Keeps at most `most` of n versions, in the order in which guards are asked; returns how many are left. */
 int budget_keep(Version *v, int n, int most);
 
 /* ---- shift.c ---- */
-/* A copy of a placement for aligned tensors whose rows of these lengths begin anywhere in so many places; fn NULL: its
- * rows are not such. */
+/* A copy of the placement for aligned tensors that also serves rows of these lengths where they begin at any of
+ * `places` phases; fn NULL: its rows cannot be shifted. */
 typedef struct Shifted { Fn *fn; VEC(const Sym *) lengths; int64_t places; } Shifted;
 Shifted shifted_version(Fn *first);
 
@@ -108,7 +108,7 @@ void relax_kernel(Fn *fn);                      /* relax.c: numbered */
 void mark_powers(Fn *fn);                       /* powers.c */
 
 /* ---- again.c ---- */
-void kernel_regrid(Fn *fn, const Sym *blocks);  /* TYPED: has one axis of so many tile blocks */
+void kernel_regrid(Fn *fn, const Sym *blocks);  /* TYPED: a grid of one axis, of `blocks` tile blocks */
 void kernel_again(Fn *fn, const LowerCx *cx);   /* TYPED: simplified, with what is proved of its accesses, numbered */
 void kernel_set_warps(Fn *fn, int64_t warps);   /* as if its author said so */
 

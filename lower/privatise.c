@@ -156,7 +156,7 @@ static int warps_of(const Private *p)
 	return warps;
 }
 
-/* So many places have room, their copies counted. */
+/* How many places there is room for, copies included. */
 static int64_t places_of(const Private *p, int warps)
 {
 	Elem e = p->tensor->type->elem;

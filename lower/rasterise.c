@@ -30,7 +30,8 @@ enum {
 	DEEP = 16
 };
 
-/* How far apart the places of neighbours along an axis of the grid are: coef elements times so many dimensions. */
+/* How far apart neighbours along an axis of the grid access memory: coef elements times a product of `dims`
+ * dimensions. */
 typedef struct Stride { bool known; int dims; int64_t coef; } Stride;
 /* log2 of the bytes; -1: none. run: the same of those that are adjacent. looked_up: the axes of the grid, a set, that
  * say which index from memory a place is at */

@@ -13,7 +13,7 @@
  * Small buffers, of partial results, have places of their own, and wait only for who read them themselves.
  *
  * Places. A buffer lives from its first store to its last load; buffers whose lives do not meet share bytes, first fit
- * in order of the text. Scratch of an operation lives only there. */
+ * in program order. Scratch of an operation lives only there. */
 #include <limits.h>
 #include <string.h>
 

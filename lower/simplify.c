@@ -2,7 +2,7 @@
  * dropped. TYPED to TYPED, for every target. It never changes a value's bits: floats only fold where every target gives
  * the same (fold_is_exact), and no rule of algebra is used that rounding breaks.
  *
- * One walk in text order does all: operands are settled before their users. Equal ops are found in a table whose
+ * One walk in program order does all: operands are settled before their users. Equal ops are found in a table whose
  * entries live as long as the block that defines them (scoped by a mark), so a value is
  * only reused where it dominates. */
 #include <math.h>

@@ -267,7 +267,7 @@ static void combine_iteration(Combine *g, Builder *b, Val *number)
 		if (l->carried.p[i].key < 0 && l->carried.p[i].tuple < 0) combine_reduced(g, b, i);
 }
 
-/* Words of all that a thread block holds while it combines so many shares: what it loads, what warps have of it before
+/* Words that a thread block holds while it combines `together` shares: what it loads, what warps have of it before
  * they exchange it, and what is carried, old and new. */
 static int64_t words_held(const SplitLoop *l, int together)
 {

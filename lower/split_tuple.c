@@ -138,7 +138,7 @@ typedef struct Fold {
 	int n;
 	Depends carried;        /* on what the loop carries */
 	const Val **as;         /* by place in f: what stands for its arguments and results in the loop */
-	int size;               /* so many there are */
+	int size;               /* of `as` */
 	int steps;
 	bool met;               /* some iteration combines */
 	bool fed;               /* the reduction is of what the loop carries in the end */
@@ -151,7 +151,7 @@ static const Val *unshaped(const Val *v)
 	return v;
 }
 
-/* Values are numbered in the order of the text. */
+/* Values are numbered in program order. */
 static int place_in(const IrBlock *f, const Val *v) { return v->id - f->args.p[0]->id; }
 
 static int places_in(const IrBlock *f)

@@ -3,7 +3,7 @@
  * The work on a tile that is too large is divided into loops (strip_plan.c): each loads a slice, computes what follows
  * from it, and stores it or combines it with the partial result of a reduction. A thread combines its part of a slice
  * into its own partial result; after the loop the whole thread block (or cluster) reduces the partial results. So
- * neither the text nor the registers of a kernel grow with its tile.
+ * neither the code nor the registers of a kernel grow with its tile.
  *
  * A slice has 64 bytes of the widest access for each thread: enough bytes in flight at once, few enough to live in
  * registers. Tiles that registers hold, and whose elements are read only once, stay whole; loads that a later loop

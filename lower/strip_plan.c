@@ -120,8 +120,8 @@ static void spread_reduce(Spread *s, const Op *op)
 	if (a == axis && !splits_up(op->code)) s->failed = true;
 }
 
-/* Numbers count in row-major order: those of a slice are the first slice's, so many further on, where no axis before is
- * longer than 1. */
+/* Numbers count in row-major order: those of a slice are the first slice's plus a constant where all axes before have
+ * extent 1. */
 static void check_numbers(Spread *s, const Val *r)
 {
 	if (axis_of(s, r) >= 0 && log2_before(r->type, axis_of(s, r))) s->failed = true;

@@ -73,8 +73,8 @@ bool unaligned_exchanges(const Fn *fn) { return moves_of(fn) > 0; }
 
 bool unaligned_serves(const Fn *by_element, const Fn *fn) { return moves_of(by_element) <= moves_of(fn); }
 
-/* Accesses of vectors that touch so many times the lines, element by element, that a trip through shared memory costs
- * less; -1: threads combine elements. */
+/* Counts vector accesses that would touch so many more lines element by element that a trip through shared memory is
+ * cheaper; -1: threads combine elements. */
 static void count_strided(void *ctx, Op *op)
 {
 	int *n = ctx;

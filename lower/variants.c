@@ -20,8 +20,8 @@ static bool asks(const Fn *fn, const Sym *cond)
 	return false;
 }
 
-/* Rows of up to so many elements that fn would serve are taken by an earlier variant, which asks for nothing else that
- * fn does not ask for; 0: none are. */
+/* Up to how many elements rows that fn would serve are taken by an earlier variant, whose other conditions are among
+ * those of fn; 0: none are. */
 static int64_t taken_by(const Fn *earlier, const Fn *fn)
 {
 	int own = limit_of(fn), limit = limit_of(earlier);

@@ -37,5 +37,6 @@ void widen_do(Widen *w, int log2);
  * And the kernel for that. */
 bool widen_parts(Widen *w, int log2);
 void widen_divide(Widen *w, int log2);
-const Sym *widen_grid(const Sym *extent, int64_t blocks);        /* of a grid's axis, where so many blocks become one */
+/* of a grid's axis, of which `blocks` blocks become one */
+const Sym *widen_grid(const Sym *extent, int64_t blocks);
 #endif

@@ -46,7 +46,7 @@ typedef struct Pressure {
 	int together;           /* more that hold tiles which are loaded for one stretch alone, beside the first of them */
 } Pressure;
 Pressure pressure_of(const Fn *fn);             /* numbered */
-/* What ptxas takes of them under launch bounds of so many threads; blocks 0: they say no number. */
+/* How many of them ptxas takes under launch bounds of `threads` threads and `blocks` thread blocks; 0: none given. */
 int regs_taken(const Fn *fn, int threads, int blocks);
 
 /* ---- layouts: layouts.c ---- */
@@ -90,12 +90,12 @@ typedef struct ScanPlan {
 	int n;
 	Hw hw[LAY_BITS];
 	uint8_t bit[LAY_BITS];
-	int low;                /* so many of the lowest are registers' */
+	int low;                /* how many of the lowest bits are registers' */
 	int warps;              /* from this one on: warps and registers */
 	Lay totals;             /* of what lies below that one */
 } ScanPlan;
 uint32_t scan_bits(const ScanPlan *p, Hw h, int from, int to);  /* the bits of h that hold bits from..to of the axis */
-/* The register bits in regs, of so many, as bits of the number of a group of neighbours. */
+/* The register bits in regs, of `bits` in all, as bits of the number of a group of neighbours. */
 uint32_t scan_group_bits(const ScanPlan *p, int bits, uint32_t regs);
 bool scan_plan(Lay l, int axis, ScanPlan *p);   /* false: the layout is more than such bits */
 ScanPlan scan_plan_of(const Op *op);            /* of a placed scan */
@@ -107,7 +107,7 @@ int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of its
 Lay lay_scan(const Op *op, int fast, int vec, Threads n);
 
 /* ---- sorts: sort.c ---- */
-/* A key: the bits of an element, above `low` bits that tell equal ones apart, in so many words of 32 bits. chunk: keys
+/* A key: the bits of an element, above `low` bits that tell equal ones apart, in `words` words of 32 bits. chunk: keys
  * of a thread that are in shared memory at once, where warps exchange them. */
 typedef struct SortPlan {
 	ScanPlan at;            /* its n, hw and bit */
@@ -193,12 +193,12 @@ bool rows_scan_back(const Fn *fn);              /* from their ends */
 bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);
 int short_lanes(const Fn *fn);                  /* log2 of the most lanes of a row that counts as short */
-/* Of rows that 2^log2 lanes have, or a warp: how many registers of each lane the text takes. The last part is of all
+/* Of rows that 2^log2 lanes have, or a warp: how many registers of each lane the code uses. The last part is of all
  * that are left. */
-typedef struct RowPart { int64_t most; int regs; } RowPart;     /* rows of up to so many elements */
+typedef struct RowPart { int64_t most; int regs; } RowPart;     /* most: elements of its longest row */
 typedef struct RowParts { RowPart p[3]; int n; } RowParts;
 RowParts row_parts(const Fn *fn, int log2);
-/* of so many of a lane, those that rows of lanes or of a warp take if they suffice; 0: all, or half of them */
+/* how many of a lane's registers rows of lanes or of a warp use where these suffice; 0: all, or half of them */
 int row_part_registers(const Fn *fn, int registers);
 int row_piece_log2(const Fn *fn);  /* of the largest vectors that neighbouring lanes hold; -1: they hold others */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
@@ -208,7 +208,7 @@ const Sym *launched_sym(const Val *v);
 
 bool rows_rotate(const Fn *fn);                   /* of a version: its rows are rotated by their phase, */
 bool rows_shift(const Fn *fn);                  /* or shifted by it */
-/* they begin within so many elements of `size` bytes, of which the first lies at a multiple of them */
+/* the unit, in elements of `size` bytes, at whose multiples shifted rows are accessed */
 int64_t rows_shift_unit(const Fn *fn, int size);
 bool stands_after_wait(const Op *first);        /* after a reduction over threads */
 /* Does a kernel of rows without loops load more of them before its first reduction than after it? */
@@ -227,7 +227,7 @@ bool row_slices_begin(const Fn *fn, const Op *op, int axis);    /* rows_begin, o
 bool rows_begin(const Fn *fn, const Op *op);    /* an access of a row that begins as many elements on as the phase's */
 /* an access of a row that begins at the phase of which the launcher asks */
 bool peel_begins(const Fn *fn, const Op *op);
-/* So many threads from the first on, and those after them, have an element before the body, and after it. */
+/* How many threads, from the first on, have an element before the body, and how many after them one after it. */
 int peel_front(const Fn *fn);
 int peel_after(const Fn *fn);
 int peel_loads_apart(const Fn *fn);             /* loads of tiles that begin at a phase of their own */

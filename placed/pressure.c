@@ -1,13 +1,13 @@
 /* How many registers a thread of a placed version needs: one walk over its operations, for the pass that chooses launch
  * bounds and for those who ask what to expect (--explain-schedule; tests/cuda/registers.py compares it with ptxas).
  *
- * A stretch of text (ir/stretches.h) ends where threads wait for each other, where lanes combine what they have (what
- * comes after needs the whole tile, and what is used on both sides is held), and where a loop or a branch begins or
- * ends. In a loop what was made before it lives as long as the loop; what an iteration hands to the next one takes the
- * place of what it got. Two iterations' tiles are there where one loads the next one's ({held}), and those of several
- * where these ask for theirs together ({jam}). Elements of less than 32 bits share a register, but for those that are
- * loaded one by one and used up at once. What costs nothing to make again, such as constants and numbers of elements,
- * is not held, and tiles of few elements count as what is beside tiles. */
+ * A stretch of operations (ir/stretches.h) ends where threads wait for each other, where lanes combine what they have
+ * (what comes after needs the whole tile, and what is used on both sides is held), and where a loop or a branch
+ * begins or ends. In a loop what was made before it lives as long as the loop; what an iteration hands to the next
+ * one takes the place of what it got. Two iterations' tiles are there where one loads the next one's ({held}), and
+ * those of several where these ask for theirs together ({jam}). Elements of less than 32 bits share a register, but
+ * for those that are loaded one by one and used up at once. What costs nothing to make again, such as constants and
+ * numbers of elements, is not held, and tiles of few elements count as what is beside tiles. */
 #include "base/machine.h"
 #include "ir/stretches.h"
 #include "placed/loops.h"
@@ -200,7 +200,7 @@ Pressure pressure_of(const Fn *fn)
 }
 
 /* ---- what ptxas does with it ---- */
-/* That each thread has where so many thread blocks share a multiprocessor. */
+/* Registers of each thread where this many thread blocks share a multiprocessor. */
 static int regs_most(int threads, int blocks)
 {
 	int n = machine_registers() / threads / (blocks ? blocks : 1) / REGS_UNIT * REGS_UNIT;

@@ -1,8 +1,8 @@
 /* What only one element of a tile needs.
  *
  * `select(iota == t, a, b)` takes a for one element of a row (the label of cross-entropy, the end of a sequence) and b
- * for all others. So what a alone is made of, and the comparison, need not be computed for each: the text for a few
- * registers at a time asks whether their elements are numbered so (lower/chunk.c). */
+ * for all others. So what a alone is made of, and the comparison, need not be computed for each: the code for a
+ * few registers at a time tests whether one of their elements has that number (lower/chunk.c). */
 #include "placed/placed.h"
 
 static bool is_splat(const Val *v)

@@ -115,9 +115,9 @@ int short_lanes(const Fn *fn)
 	return fn_threads(fn).lanes - !all;
 }
 
-/* A row of four vectors a lane has so many lanes that two or three of them do: fewer lanes with more of them take fewer
- * instructions for an element, for what is found of a row, and addresses and bounds, are computed in each lane; and a
- * quarter of the places are pads at most. Four of half as many lanes are no faster, and wait longer.
+/* A row of four vectors a lane has as many lanes as suffice with two or three vectors each: fewer lanes with more of
+ * them take fewer instructions for an element, for what is found of a row, and addresses and bounds, are computed in
+ * each lane; and a quarter of the places are pads at most. Four of half as many lanes are no faster, and wait longer.
  *
  * Of other rows a lane has as many registers as of longer ones, and the elements of one sector at most: with more of
  * them the rows of a multiprocessor are more than its L1 cache holds until the last element of a line is accessed. What
@@ -133,7 +133,7 @@ int64_t row_of_lanes(const Fn *fn, int log2)
 	return held < near || vectors || rows_are_sorted(fn) ? held : near;
 }
 
-/* Up to what so many registers hold, if that is less than the rows that these lanes get. */
+/* Adds the part of rows that `regs` registers hold, if these are shorter than the longest that the lanes get. */
 static bool add_part(RowParts *r, const Fn *fn, int log2, int regs, int64_t all)
 {
 	int shift = log2 == fn_threads(fn).lanes && rows_shift(fn) ? cut_step(fn) - 1 : 0;

@@ -56,7 +56,7 @@ typedef struct Node {
 } Node;
 
 typedef struct Skeleton {
-	Node *node;             /* in the order of the text */
+	Node *node;             /* in program order */
 	int n;
 	int ngrid, log2;        /* axes of the grid; elements of the largest tile */
 	int stretches;          /* one more than the waits of all threads for each other */

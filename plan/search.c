@@ -23,7 +23,7 @@ bool plan_legal(const Space *s, const Plan *p, int n)
 		joined |= p->at[PC_GRID0 + g] > 0;
 	}
 	if (divided && (joined || largest(s, p) < s->smallest)) return false;
-	if (!p->at[PC_WARPS] && !p->at[PC_CLUSTER]) {   /* warps that tile blocks share, and so many of them */
+	if (!p->at[PC_WARPS] && !p->at[PC_CLUSTER]) {   /* warps that tile blocks share, and how many */
 		int warps = p->at[PC_PACK] - (LANES_LOG2 - plan_lanes(s->k, p));
 		if (warps < 0 || warps > PACKED_MOST) return false;
 	}

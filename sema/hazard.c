@@ -154,22 +154,22 @@ static void store_op(const Hazard *h, const Op *op)
 }
 
 /* ---- stores whose place is known up to the block ---- */
+typedef struct ElementPlace { int64_t along[TENSOR_RANK]; } ElementPlace;        /* 0 along axes that the view lacks */
+
 /* Where an access lies along the axes of its view: numbers from `base` on, one for each element, or `len` in a row. */
 typedef struct Places {
 	int rank;
 	const Sym *base[TENSOR_RANK];
 	int64_t len[TENSOR_RANK];       /* of a tile */
 	int64_t n;                      /* of index tiles: how many elements are stored */
-	int64_t *at;                    /* n * rank numbers, sorted; NULL: a tile */
+	ElementPlace *at;                      /* n of them, sorted; NULL: a tile */
 } Places;
-
-static int places_rank;
 
 static int place_order(const void *a, const void *b)
 {
-	const int64_t *x = a, *y = b;
-	for (int i = 0; i < places_rank; i++)
-		if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+	const ElementPlace *x = a, *y = b;
+	for (int i = 0; i < TENSOR_RANK; i++)
+		if (x->along[i] != y->along[i]) return x->along[i] < y->along[i] ? -1 : 1;
 	return 0;
 }
 
@@ -207,11 +207,10 @@ static bool meet(const Places *p, const int64_t *step)
 			if (step[i] >= p->len[i] || -step[i] >= p->len[i]) return false;
 		return true;
 	}
-	int64_t moved[TENSOR_RANK];
-	places_rank = p->rank;
 	for (int64_t i = 0; i < p->n; i++) {
-		for (int k = 0; k < p->rank; k++) moved[k] = p->at[i * p->rank + k] + step[k];
-		if (bsearch(moved, p->at, (size_t)p->n, (size_t)p->rank * sizeof *moved, place_order)) return true;
+		ElementPlace moved = p->at[i];
+		for (int k = 0; k < p->rank; k++) moved.along[k] += step[k];
+		if (bsearch(&moved, p->at, (size_t)p->n, sizeof moved, place_order)) return true;
 	}
 	return false;
 }
@@ -273,22 +272,20 @@ static bool element_places(const Hazard *h, const Op *op, Places *p)
 		mask = lanes_of(h->lanes, ir_in(op, 2 + p->rank));
 		if (!mask || !sym_is_const(mask->base, &mb)) return false;
 	}
-	p->at = NEW_ARRAY(A_TMP, int64_t, p->rank ? l[0]->n * p->rank : 1);
+	p->at = NEW_ARRAY(A_TMP, ElementPlace, p->rank ? l[0]->n : 1);
 	for (int64_t i = 0; p->rank && i < l[0]->n; i++) {
-		int64_t *at = p->at + p->n * p->rank;
+		int64_t *at = p->at[p->n].along;
 		for (int k = 0; k < p->rank; k++) at[k] = l[k]->at[i];
 		if (!dropped(h, op, p, at) && !(mask && !(mb + mask->at[i]))) p->n++;
 	}
-	places_rank = p->rank;
-	if (p->n) qsort(p->at, (size_t)p->n, (size_t)p->rank * sizeof *p->at, place_order);
+	if (p->n) qsort(p->at, (size_t)p->n, sizeof *p->at, place_order);
 	return p->n > 0;
 }
 
 static bool lanes_meet(const Op *op, const Places *p)
 {
-	places_rank = p->rank;
 	for (int64_t i = 1; i < p->n; i++) {
-		if (place_order(p->at + (i - 1) * p->rank, p->at + i * p->rank) != 0) continue;
+		if (place_order(&p->at[i - 1], &p->at[i]) != 0) continue;
 		Diag *d = diag0(D_LANES_MEET, op->span);
 		diag_help(d, "`atomic_add` adds all of them; `mask:` leaves some out");
 		return true;

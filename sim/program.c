@@ -10,10 +10,10 @@
 #include "sim/sim.h"
 
 /* ---- the program ---- */
-static void start_kernel(Out *o, const Module *m, const Fn *fn, const EmitOptions *opt)
+static void start_kernel(const HostTarget *t, Out *o, const Fn *fn, const EmitOptions *opt)
 {
 	int n = 0;
-	(void)m;
+	(void)t;
 	out_puts(o, "const int64_t ct_dim[] = { ");
 	for (int i = 0; i < fn->dims.n; i++) out_printf(o, "%s(int64_t)%s", n++ ? ", " : "", name_c(fn->dims.p[i].name));
 	out_printf(o, "%s };\nvoid *ct_arg[] = { ", n ? "" : "0");
