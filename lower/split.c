@@ -469,6 +469,7 @@ static void split(Fn *fn, const LowerCx *cx)
 	if (is_never(guard) || is_never(gain)) return;
 	w.rest = copy_kernel(fn);
 	for (int i = 0; i < n; i++) w.loop[i] = op_at(w.rest, w.p.loops.p[i].at);
+	for (int i = n - 1; i >= 0; i--) split_guard_formulas(w.rest, w.loop[i], &w.p.loops.p[i]);
 	add_workspace(&w);
 	Steps *s = steps_begin(fn, cx, guard, gain);
 	for (int i = 0; i < n; i++) {
