@@ -426,7 +426,11 @@ static const Sym *gain_of(const Splitter *w)
 	const Sym *iterations = w->share[0].iterations;
 	for (int i = 1; i < w->p.loops.n; i++) iterations = sym_max(iterations, w->share[i].iterations);
 	const Sym *few = sym_cmp(SYM_LE, w->blocks, sym_const(w->most / COST_SPLIT_FEW));
-	return both(few, sym_cmp(SYM_LE, sym_const((int64_t)COST_SPLIT_ALL * w->p.loops.n), iterations));
+	int64_t least = COST_SPLIT_ALL;
+	for (int i = 0; i < w->p.loops.n; i++)
+		for (int k = 0; k < w->p.loops.p[i].tuples.n; k++)
+			if (w->p.loops.p[i].tuples.p[k].divides) least = COST_SPLIT_DIVIDES;
+	return both(few, sym_cmp(SYM_LE, sym_const(least * w->p.loops.n), iterations));
 }
 
 static void add_workspace(Splitter *w)
