@@ -1,7 +1,10 @@
 /* expand: operations without a placed form of their own become `take` (a tile read at computed indices along one axis):
- * flip, rotate, extract and insert. The greatest k elements are the first of all, sorted. A `take` outside its tile
- * gives its pad, which is all that insert needs. Sums and products of f16 and bf16 are kept in f32 and rounded once.
- * Matrix products are cut into parts that shared memory holds. */
+ * flip, rotate, extract and insert. A `take` outside its tile gives its pad, which is all that insert needs. The
+ * greatest k elements are found one after the other, or are the first of all, sorted. Sums and products of f16 and bf16
+ * are kept in f32 and rounded once. Matrix products are cut into parts that shared memory holds. */
+#include <string.h>
+
+#include "base/cost.h"
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "lower/placed.h"
@@ -109,21 +112,96 @@ static Val *expand_insert(Builder *b, Op *op)
 	return inside ? ir_op1(b, OP_SELECT, whole, 3, (Val *[]){ inside, y, x }) : y;
 }
 
+/* ---- the k greatest ---- */
 /* All elements in their order, then the first k of them. */
-static void expand_topk(Builder *b, Op *op)
+static void sort_all(Builder *b, Op *op, Val **result)
 {
 	Val *x = ir_in(op, 0);
 	int axis = ir_axis(op), n = op->out[0]->type->log2[axis];
-	if (n == x->type->log2[axis]) return;
 	const Type *t[2] = { x->type, type_with_elem(x->type, EL_I32) };
 	Op *all = ir_op(b, OP_TOPK, 1, &x, 2, t);
 	ir_set_int(all, AT_AXIS, axis);
 	ir_set_int(all, AT_NUMBER, type_extent(x->type, axis));
 	Val *i = iota_along(b, x->type->rank, axis, n);
+	for (int k = 0; k < 2; k++) result[k] = take(b, all->out[k], i, zero_of(b, t[k]->elem), axis);
+}
+
+/* Integers in the order of floats: of all zeros 0, of all NaNs the greatest, and none the least, which says that an
+ * element was taken. */
+static Val *keys_of(Builder *b, Val *x)
+{
+	if (x->type->elem != EL_F32) x = ir_unary(b, OP_CAST, type_with_elem(x->type, EL_F32), x);
+	const Type *keys = type_with_elem(x->type, EL_I32), *bools = type_with_elem(x->type, EL_BOOL);
+	Val *u = ir_unary(b, OP_BITCAST, keys, x), *zero = ir_const_int(b, keys, 0);
+	Val *below = ir_binary(b, OP_SUB, keys, ir_const_int(b, keys, INT32_MIN), u);
+	u = ir_op1(b, OP_SELECT, keys, 3, (Val *[]){ ir_binary(b, OP_LT, bools, u, zero), below, u });
+	Val *is_nan = ir_unary(b, OP_ISNAN, bools, x);
+	return ir_op1(b, OP_SELECT, keys, 3, (Val *[]){ is_nan, ir_const_int(b, keys, INT32_MAX), u });
+}
+
+static Val *reduce_along(Builder *b, OpCode code, Val *x, int axis)
+{
+	uint8_t log2[TILE_RANK];
+	memcpy(log2, x->type->log2, sizeof log2);
+	log2[axis] = 0;
+	Val *r = ir_unary(b, code, type_tile(x->type->elem, x->type->rank, log2), x);
+	ir_set_int(r->def, AT_AXIS, axis);
+	return r;
+}
+
+/* A round takes the first of the greatest keys out, and notes its place. keys, places: so far */
+static void take_greatest(Builder *b, Val *round, int axis, Val **keys, Val **places)
+{
+	const Type *t = (*keys)->type, *found = (*places)->type;
+	int rank = t->rank;
+	Val *number = spread(b, iota_along(b, rank, axis, t->log2[axis]), t);
+	Val *best = spread(b, reduce_along(b, OP_REDUCE_MAX, *keys, axis), t);
+	Val *hit = ir_binary(b, OP_EQ, type_with_elem(t, EL_BOOL), *keys, best), *none = ir_const_int(b, t, INT32_MAX);
+	Val *at = reduce_along(b, OP_REDUCE_MIN, ir_op1(b, OP_SELECT, t, 3, (Val *[]){ hit, number, none }), axis);
+	Val *slot = spread(b, iota_along(b, rank, axis, found->log2[axis]), found);
+	Val *now = ir_binary(b, OP_EQ, type_with_elem(found, EL_BOOL), slot, spread(b, round, found));
+	*places = ir_op1(b, OP_SELECT, found, 3, (Val *[]){ now, spread(b, at, found), *places });
+	Val *gone = ir_binary(b, OP_EQ, type_with_elem(t, EL_BOOL), number, spread(b, at, t));
+	*keys = ir_op1(b, OP_SELECT, t, 3, (Val *[]){ gone, ir_const_int(b, t, INT32_MIN), *keys });
+}
+
+/* One after the other, k rounds. */
+static void take_each(Builder *b, Op *op, Val **result)
+{
+	Val *x = ir_in(op, 0), *keys = keys_of(b, x);
+	const Type *i32 = type_scalar(EL_I32), *t[2] = { keys->type, op->out[1]->type };
+	int axis = ir_axis(op);
+	Val *zero = ir_const_int(b, i32, 0), *one = ir_const_int(b, i32, 1), *none = ir_const_int(b, t[1], 0);
+	Val *in[5] = { zero, ir_const_int(b, i32, type_extent(t[1], axis)), one, keys, none };
+	Op *loop = ir_op(b, OP_FOR, 5, in, 2, t);
+	IrBlock *body = ir_region(loop);
+	Builder inside = { b->fn, body, NULL, op->span };
+	Val *round = ir_arg(body, i32, NULL), *end[2] = { ir_arg(body, t[0], NULL), ir_arg(body, t[1], NULL) };
+	take_greatest(&inside, round, axis, &end[0], &end[1]);
+	ir_op(&inside, OP_YIELD, 2, end, 0, NULL);
+	result[1] = loop->out[1];
+	result[0] = take(b, x, loop->out[1], zero_of(b, x->type->elem), axis);
+}
+
+/* Few rounds take less than a network that sorts 2^n elements, which has n (n + 1) / 2 steps. */
+static bool has_few_rounds(const Op *op)
+{
+	const Type *t = ir_in(op, 0)->type;
+	int n = t->log2[ir_axis(op)], k = op->out[0]->type->log2[ir_axis(op)];
+	bool keys = t->elem == EL_F32 || t->elem == EL_F16 || t->elem == EL_BF16;
+	return keys && ((int64_t)COST_TOPK_ROUND << k) <= n * (n + 1) / 2;
+}
+
+static void expand_topk(Builder *b, Op *op)
+{
+	int axis = ir_axis(op);
+	Val *result[2];
+	if (op->out[0]->type->log2[axis] == ir_in(op, 0)->type->log2[axis]) return;
+	if (has_few_rounds(op)) take_each(b, op, result);
+	else sort_all(b, op, result);
 	for (int k = 0; k < 2; k++) {
-		Val *r = take(b, all->out[k], i, zero_of(b, t[k]->elem), axis);
-		r->name = op->out[k]->name;
-		ir_replace(op->out[k], r);
+		result[k]->name = op->out[k]->name;
+		ir_replace(op->out[k], result[k]);
 	}
 	ir_remove(op);
 }

@@ -217,7 +217,9 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym
 	for (int a = 0; n.kept >= 0 && a < fn->ngrid; a++)
 		if (a != n.kept) divide(&n, a, &l);
 	if (n.parts < COST_NARROW_PARTS || !n.plan(&w, fn, n.kept)) return NULL;
-	int join = COST_NARROW_TILE - type_log2_size(ir_accessed(n.store)->type);
+	int size = type_log2_size(ir_accessed(n.store)->type);
+	bool block = size > COST_NARROW_TILE && l.math && !l.overlaps;
+	int join = (block ? COST_NARROW_BLOCK : COST_NARROW_TILE) - size;
 	if (join > 0) widen_do(&w, join);
 	kernel_again(fn, cx);
 	*apart = sym_cmp(SYM_LE, sym_mul(n.used, sym_const(100)), sym_const(n.tile * COST_NARROW_APART));

@@ -426,7 +426,11 @@ static const Sym *gain_of(const Splitter *w)
 	const Sym *iterations = w->share[0].iterations;
 	for (int i = 1; i < w->p.loops.n; i++) iterations = sym_max(iterations, w->share[i].iterations);
 	const Sym *few = sym_cmp(SYM_LE, w->blocks, sym_const(w->most / COST_SPLIT_FEW));
-	return both(few, sym_cmp(SYM_LE, sym_const((int64_t)COST_SPLIT_ALL * w->p.loops.n), iterations));
+	int64_t least = COST_SPLIT_ALL;
+	for (int i = 0; i < w->p.loops.n; i++)
+		for (int k = 0; k < w->p.loops.p[i].tuples.n; k++)
+			if (w->p.loops.p[i].tuples.p[k].divides) least = COST_SPLIT_DIVIDES;
+	return both(few, sym_cmp(SYM_LE, sym_const(least * w->p.loops.n), iterations));
 }
 
 static void add_workspace(Splitter *w)
@@ -469,6 +473,7 @@ static void split(Fn *fn, const LowerCx *cx)
 	if (is_never(guard) || is_never(gain)) return;
 	w.rest = copy_kernel(fn);
 	for (int i = 0; i < n; i++) w.loop[i] = op_at(w.rest, w.p.loops.p[i].at);
+	for (int i = n - 1; i >= 0; i--) split_guard_formulas(w.rest, w.loop[i], &w.p.loops.p[i]);
 	add_workspace(&w);
 	Steps *s = steps_begin(fn, cx, guard, gain);
 	for (int i = 0; i < n; i++) {

@@ -20,6 +20,9 @@ typedef struct Carried {
 typedef struct CarriedTuple {
 	const Op *reduce;       /* in SplitPlan.fn, or in no kernel */
 	int n, at[COST_SPLIT_TUPLE];    /* the numbers of its parts among the carried values */
+	/* Of a formula with quotients: by part, the Val id of what an iteration has of it, in SplitPlan.fn. */
+	bool divides;
+	int own[COST_SPLIT_TUPLE];
 } CarriedTuple;
 
 typedef struct SplitLoop {
@@ -49,4 +52,7 @@ void split_reduce(Builder *b, const CarriedTuple *t, int axis, Val *const *x, Va
 
 /* ---- split_formula.c ---- */
 void split_find_formula(const Fn *fn, const Op *loop, SplitLoop *l);   /* of what nothing else explains */
+/* In a copy of SplitPlan.fn, which is not changed otherwise yet: where what is carried, or what the iteration has, is
+ * the identity of a formula with quotients, the other one is what is carried then. */
+void split_guard_formulas(Fn *copy, Op *loop, const SplitLoop *l);
 #endif

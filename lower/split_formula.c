@@ -13,8 +13,9 @@
  * f(u, f(v, w)). Each is evaluated at random points modulo a prime: sides that differ agree at one of them with a
  * probability of their degree by the prime.
  *
- * Both operands may be e where shares are combined, of which the formula itself may know nothing (0 / 0). So the
- * function that is made of it gives the other operand where one is e. */
+ * Both operands may be e in a share, or where shares are combined, of which the formula itself may know nothing: 0 / 0,
+ * where an iteration counts no elements and none were counted before. So the function that is made of it, and a share,
+ * take the other operand where one is e. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -391,7 +392,9 @@ static bool find(const Fn *fn, const Op *loop, SplitLoop *l)
 	memset(all, true, sizeof *all * (size_t)loop->nout);
 	x.follows = what_follows(fn, loop, all);
 	if (!find_ops(&x, shape) || !find_parts(&x) || !is_associative(&x)) return false;
-	CarriedTuple t = { as_reduction(&x), x.n, { 0 } };
+	CarriedTuple t = { as_reduction(&x), x.n, { 0 }, false, { 0 } };
+	for (int i = 0; i < x.ops.n; i++) t.divides |= x.ops.p[i]->code == OP_DIV;
+	for (int i = 0; i < x.n; i++) t.own[x.part[i]] = x.own.p[i]->id;
 	for (int k = 0; k < x.n; k++) {
 		Carried *c = &l->carried.p[x.at[k]];
 		t.at[k] = x.at[k];
@@ -419,4 +422,69 @@ static bool take_products(SplitLoop *l)
 void split_find_formula(const Fn *fn, const Op *loop, SplitLoop *l)
 {
 	if (!find(fn, loop, l) && take_products(l)) find(fn, loop, l);
+}
+
+/* ---- shares ---- */
+typedef struct Table { Val **at; } Table;
+
+static void note_results(void *ctx, Op *op)
+{
+	Table *t = ctx;
+	for (int i = 0; i < op->nout; i++) t->at[op->out[i]->id] = op->out[i];
+	for (int r = 0; r < op->nregion; r++)
+		for (int i = 0; i < op->region[r]->args.n; i++) t->at[op->region[r]->args.p[i]->id] = op->region[r]->args.p[i];
+}
+
+/* A value as one of this shape: a single one stands for all elements. */
+static Val *shaped(Builder *b, Val *v, const Type *shape)
+{
+	const Type *t = type_with_elem(shape, v->type->elem);
+	if (v->type == t) return v;
+	if (!is_one(v->type)) return ir_unary(b, OP_RESHAPE, t, v);
+	if (type_is_tile(v->type)) v = ir_unary(b, OP_TO_SCALAR, type_scalar(t->elem), v);
+	return type_is_tile(t) ? ir_unary(b, OP_BROADCAST, t, v) : v;
+}
+
+static Val *all_equal(Builder *b, const CarriedTuple *t, Val *const *v)
+{
+	Val *all = NULL;
+	for (int k = 0; k < t->n; k++) {
+		Val *e = ir_const_num(b, v[k]->type, split_identity(t, k));
+		Val *is = ir_binary(b, OP_EQ, type_with_elem(v[k]->type, EL_BOOL), v[k], e);
+		all = all ? ir_binary(b, OP_AND, is->type, all, is) : is;
+	}
+	return all;
+}
+
+static void guard_formula(const Table *vals, Op *loop, const SplitLoop *l, int number)
+{
+	const CarriedTuple *t = &l->tuples.p[number];
+	IrBlock *body = loop->region[0];
+	Builder b = build_before(body->last);
+	const Type *shape = l->carried.p[t->at[0]].type;
+	Val *u[COST_SPLIT_TUPLE], *w[COST_SPLIT_TUPLE];
+	for (int k = 0; k < t->n; k++) {
+		u[k] = shaped(&b, body->args.p[1 + t->at[k]], shape);
+		w[k] = shaped(&b, vals->at[t->own[k]], shape);
+	}
+	Val *first = all_equal(&b, t, u), *second = all_equal(&b, t, w);
+	for (int k = 0; k < t->n; k++) {
+		Val **end = &body->last->in[t->at[k]], *v = ir_in(body->last, t->at[k]);
+		if (l->carried.p[t->at[k]].tuple != number) continue;
+		v = ir_op1(&b, OP_SELECT, u[k]->type, 3, (Val *[]){ second, u[k], v });
+		*end = ir_op1(&b, OP_SELECT, u[k]->type, 3, (Val *[]){ first, w[k], v });
+	}
+}
+
+void split_guard_formulas(Fn *copy, Op *loop, const SplitLoop *l)
+{
+	bool any = false;
+	for (int i = 0; i < l->tuples.n; i++) any |= l->tuples.p[i].divides;
+	if (!any) return;
+	ir_number(copy);
+	Table vals = { NEW_ARRAY(A_TMP, Val *, copy->nval) };
+	for (int i = 0; i < copy->body->args.n; i++) vals.at[copy->body->args.p[i]->id] = copy->body->args.p[i];
+	ir_walk(copy->body, note_results, &vals);
+	for (int i = 0; i < l->tuples.n; i++)
+		if (l->tuples.p[i].divides) guard_formula(&vals, loop, l, i);
 }

@@ -344,7 +344,7 @@ void split_find_tuples(const Fn *fn, const Op *loop, SplitLoop *l)
 		int size = places_in(reduce->region[0]);
 		Fold fold = { reduce, reduce->region[0], reduce->nout, depends_on(fn, loop, all),
 			NEW_ARRAY(A_TMP, const Val *, size), size, 0, false, false };
-		Assign a = { fold, loop, l, { reduce, reduce->nout, { 0 } }, COST_SPLIT_ASSIGNED };
+		Assign a = { fold, loop, l, { reduce, reduce->nout, { 0 }, false, { 0 } }, COST_SPLIT_ASSIGNED };
 		if (!assign(&a, 0) || asks_for(fn, loop, &a.t)) continue;
 		for (int k = 0; k < a.t.n; k++) {
 			l->carried.p[a.t.at[k]].tuple = l->tuples.n;
