@@ -14,9 +14,11 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-/* What stands in for the GPU is optimized, whatever the kernels are: most of the time passes here. */
+/* What stands in for the GPU is optimized, whatever the kernels are: most of the time passes here, where any of them run. */
 #pragma GCC push_options
+#ifndef EMU_LAUNCH_ONLY
 #pragma GCC optimize("O2")
+#endif
 
 #define CT_UNROLL(i, from, to) for (int i = from; i < to; i++)
 #define CT_UNROLL_BY(i, to, by) for (int i = 0; i < to; i += by)
