@@ -45,8 +45,8 @@ static ArenaBlock *block_new(size_t size) { return calloc(1, size); }
 
 static void block_free(ArenaBlock *b, size_t used) { (void)used, free(b); }
 #else
-/* Blocks of the standard size that were given back, cleared, for any arena: to clear one costs less than new pages from the system, of
- * which a mark at a block's end and each thread block of the simulator would take some. */
+/* Blocks of the standard size that were given back, cleared, for any arena: to clear one costs less than new pages from
+ * the system, of which a mark at a block's end and each thread block of the simulator would take some. */
 static ArenaBlock *kept;
 static int nkept;
 

@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
-/* What stands in for the GPU is optimized, whatever the kernels are: most of the time passes here. */
+/* What stands in for the GPU is optimized, whatever the kernels are: most of the time passes here, where any of them run. */
 #pragma GCC push_options
+#ifndef EMU_LAUNCH_ONLY
 #pragma GCC optimize("O2")
+#endif
 
 #define CT_UNROLL(i, from, to) for (int i = from; i < to; i++)
 #define CT_UNROLL_BY(i, to, by) for (int i = 0; i < to; i += by)
@@ -28,7 +31,7 @@
 #define dim3(x, y, z) (x)
 
 /* ---- threads ---- */
-enum { EMU_THREADS = 8192, EMU_STACK = 1 << 20, EMU_SHARED = 232448, EMU_CLUSTER = 16 };
+enum { EMU_THREADS = 8192, EMU_STACK = (1 << 16) + 1088, EMU_SHARED = 232448, EMU_CLUSTER = 16 };
 typedef enum { EMU_NEW, EMU_READY, EMU_BLOCK, EMU_WARP, EMU_DONE, EMU_STATES } EmuState;
 /* at: where the coroutine waits, for the compiler's own jumps: libc's cost more than what kernels do between two waits.
  * arrived: at the cluster's barrier, in this phase of it; met: it has once waited there */
@@ -141,10 +144,12 @@ static void emu_wait_cluster(void)
 }
 
 static void emu_block_ends(void);
+#define EMU_FREE UINT64_C(0x5eed0fa11570ac75)   /* the far end of a stack that was never full */
 
 static void emu_end(void)
 {
 	EmuThread *t = &emu_thread[emu_now];
+	if (*(const uint64_t *)t->stack != EMU_FREE) emu_fail("a thread needs a larger stack than the emulation has");
 	emu_becomes(emu_now, EMU_DONE);
 	emu_live--;
 	if (t->arrived && t->phase == emu_phase) emu_arrived--;
@@ -162,14 +167,32 @@ static void emu_entry(void)
 	}
 }
 
-/* Stacks end at different places of their pages: else all threads would share a few lines of the processor's caches. */
+/* The stacks of all threads side by side, on large pages where the system has them: at each wait another thread goes on, and with
+ * a page or two for each stack the processor would look up most of them anew. Their size is an odd number of lines of its caches, of
+ * which all threads would else share a few. */
+static char *emu_stack(unsigned t)
+{
+	static char *all;
+	const size_t size = (size_t)EMU_STACK * EMU_THREADS;
+	if (!all) {
+		all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (all == MAP_FAILED) emu_fail("no memory for stacks");
+#ifdef MADV_HUGEPAGE
+		madvise(all, size, MADV_HUGEPAGE);
+#endif
+	}
+	char *stack = all + (size_t)EMU_STACK * t;
+	*(uint64_t *)stack = EMU_FREE;
+	return stack;
+}
+
 static void emu_start(unsigned t)
 {
 	static ucontext_t first;
-	emu_thread[t].stack = malloc(EMU_STACK);
+	emu_thread[t].stack = emu_stack(t);
 	getcontext(&first);
 	first.uc_stack.ss_sp = emu_thread[t].stack;
-	first.uc_stack.ss_size = EMU_STACK - t % 61 * 1088;
+	first.uc_stack.ss_size = EMU_STACK;
 	first.uc_link = NULL;
 	makecontext(&first, emu_entry, 0);
 	setcontext(&first);

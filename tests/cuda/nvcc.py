@@ -22,7 +22,7 @@ FUNCTION = re.compile(r"Compiling entry function '(\w+)'")
 INFO = re.compile(r"^ptxas info\s*:|^\s+\d+ bytes stack frame|^$")
 
 # samples are optimized, so that it shows where registers are spilled; all else hardly is: nothing more would be said of it
-QUICK = ["-Ofc", "mid"]        # `max` and -Xcicc -O0 leave ptxas more than they save
+QUICK = ["-Xcicc", "--Ofast-compile=mid", "-Xptxas", "--Ofast-compile=max"]        # `max` and -Xcicc -O0 leave ptxas more than they save
 # ptxas gives registers to tensor cores in optimized code only: text with wgmma is optimized, unless it is very long, and in other text
 # what it says of them (C75xx) counts for nothing
 WHOLE, WHOLE_LINES = "ct_wgmma_", 20000

@@ -53,9 +53,14 @@ class Head:
             if m: self.extents.update(d for d, stride in zip(m[4].split(", "), m[5].split(", ")) if stride != "0")
 
 
+def parts_of_tuple(text): return [ast.unparse(e) for e in ast.parse(text.strip(), mode="eval").body.elts]
+
+
 def span(shape, strides):
-    """Elements of a tensor from its first to its last."""
-    return 1 + sum([(n - 1) * s for n, s in zip(shape, strides)]) if min(shape) > 0 else 0
+    """Elements of a tensor from its first to its last, and when there are any: expressions."""
+    extents, steps = parts_of_tuple(shape), parts_of_tuple(strides)
+    return " + ".join(["1"] + ["((%s) - 1) * (%s)" % pair for pair in zip(extents, steps)]), \
+        " and ".join("(%s) > 0" % n for n in extents)
 
 
 NAMES = {"cdiv": cdiv, "min": min, "max": max}
@@ -92,11 +97,13 @@ def tried(head, free, conditions):
     spans = ["span_%d" % i if len(p) > 2 else "None" for i, p in enumerate(head.params)]
     lines = ["%s = %s" % (name, value) for name, _, value in head.dims if value] + ["cost = 0"]
     for name, p in zip(spans, head.params):
-        if len(p) > 2: lines += ["%s = span(%s, %s)" % (name, *p[3:]), "cost += %s" % name, "if not %s or cost > most: return None" % name]
+        if len(p) > 2:
+            elements, any_elements = span(*p[3:])
+            lines += ["%s = %s" % (name, elements), "cost += %s" % name, "if cost > most or not (%s): return None" % any_elements]
     lines += ["if cost > MOST or not (%s): return None" % both(False), "blocks = prod(%s)" % head.grid, "cost += 64 * blocks",
               "if blocks < 1 or cost > most: return None", "fronts = [i for i, phase in enumerate(phases) if %s]" % both(True),
               "return (cost, fronts, dict(%s), [%s]) if fronts else None" % (", ".join("%s=%s" % (d[0], d[0]) for d in head.dims), ", ".join(spans))]
-    scope = {**NAMES, "prod": math.prod, "span": span, "MOST": MOST}
+    scope = {**NAMES, "prod": math.prod, "MOST": MOST}
     exec("def f(phases, most, %s):\n" % ", ".join(free) + "".join("    %s\n" % l for l in lines), scope)
     return scope["f"]
 
@@ -120,9 +127,11 @@ def calls(head, guard, row=0):
     f, found, most = tried(head, free, conditions), [], math.inf
     for values in itertools.product(*choices):
         try:
-            cost, fronts, dims, spans = f(phases, most, *values) or (most, (), {}, [])
+            got = f(phases, most, *values)
         except (ZeroDivisionError, NameError):
             continue
+        if not got: continue
+        cost, fronts, dims, spans = got
         found += [(cost, front, dims, spans) for front in fronts]
         if not row: most = cost
     return sorted(found, key=lambda f: (f[0], -f[1]))
