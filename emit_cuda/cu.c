@@ -370,11 +370,16 @@ CuMap cu_map_row(const Cu *g, Lay l, int axis)
 {
 	CuMap m = cu_map(l, axis);
 	if (g->fn->short_rows && holds_row(g->fn, l)) m.by_lanes = fn_threads(g->fn).lanes;
+	for (int i = m.nreg + m.nlane; i < m.nreg + m.nlane + m.nwarp; i++) m.share |= m.col[i] != 0;
+	m.share = m.share && holds_row(g->fn, l) && row_share_registers(g->fn);
 	return m;
 }
 
 Str cu_map_thread(const CuMap *m)
 {
+	if (m->share)
+		return str_fmt("(%s + ct_warp * (ct_used << %d))", cu_linear("ct_lane", m->nlane, m->col + m->nreg),
+			LANES_LOG2);
 	return cu_xor(cu_linear("ct_lane", m->nlane, m->col + m->nreg),
 		cu_linear("ct_warp", m->nwarp, m->col + m->nreg + m->nlane));
 }

@@ -150,7 +150,7 @@ Str cu_after_first(const Cu *g, const char *reg);
 Str cu_shifted(Str a, int bits);
 Str cu_deposit(const char *var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
 /* places -> some number; by_lanes: registers beyond a vector count what lies ct_lanes further on; log2 of the most */
-typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp, by_lanes; } CuMap;
+typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp, by_lanes; bool share; } CuMap;
 enum { LAY_PACKED = -1 };                               /* in place of an axis: the linear index of all coordinates */
 CuMap cu_map(Lay l, int axis);                          /* the coordinate along an axis */
 CuMap cu_map_row(const Cu *g, Lay l, int axis);         /* the same of what may be a row whose lanes a call chooses */
