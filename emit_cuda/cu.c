@@ -359,11 +359,16 @@ CuMap cu_map_row(const Cu *g, Lay l, int axis)
 {
 	CuMap m = cu_map(l, axis);
 	if (g->fn->short_rows && holds_row(g->fn, l)) m.by_lanes = fn_threads(g->fn).lanes;
+	for (int i = m.nreg + m.nlane; i < m.nreg + m.nlane + m.nwarp; i++) m.share |= m.col[i] != 0;
+	m.share = m.share && holds_row(g->fn, l) && g->row_shares;
 	return m;
 }
 
 CuInt cu_map_thread(const CuMap *m)
 {
+	if (m->share)
+		return cu_var(str_fmt("(%s + ct_warp * (ct_used << %d))",
+			cu_linear(cu_var("ct_lane"), m->nlane, m->col + m->nreg).text, LANES_LOG2));
 	return cu_xor(cu_linear(cu_var("ct_lane"), m->nlane, m->col + m->nreg),
 		cu_linear(cu_var("ct_warp"), m->nwarp, m->col + m->nreg + m->nlane));
 }

@@ -95,6 +95,7 @@ typedef struct Cu {
 	bool shifted;           /* place p of a row holds element p - ct_phase (Fn.row_shifts) */
 	int shift_log2;         /* log2 of the first registers, which may hold what lies before the row */
 	bool loads_first;       /* rows_load_first */
+	bool row_shares;        /* row_share_registers */
 	int64_t rotated;         /* elements of rows that are rotated by ct_phase; 0: none are (lower/rotate.c) */
 } Cu;
 
@@ -166,7 +167,7 @@ Str cu_after_first(const Cu *g, CuInt reg);
 Str cu_shifted(Str a, int bits);
 CuInt cu_deposit(CuInt var, uint32_t mask);         /* the bits of var put, in order, where mask has ones */
 /* places -> some number; by_lanes: registers beyond a vector count what lies ct_lanes further on; log2 of the most */
-typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp, by_lanes; } CuMap;
+typedef struct CuMap { uint32_t col[LAY_BITS]; int nreg, nlane, nwarp, by_lanes; bool share; } CuMap;
 enum { LAY_PACKED = -1 };                               /* in place of an axis: the linear index of all coordinates */
 CuMap cu_map(Lay l, int axis);                          /* the coordinate along an axis */
 CuMap cu_map_row(const Cu *g, Lay l, int axis);         /* the same of what may be a row whose lanes a call chooses */

@@ -270,6 +270,7 @@ Cu version_body(CuKernel *k, const Version *v, const EmitOptions *opt)
 	out_in(g.o);
 	g.roles = group_needs_base(fn);
 	g.loads_first = rows_load_first(fn);
+	g.row_shares = row_share_registers(fn) > 0;
 	int grid = version_grid(k, fn);
 	if (g.roles) group_begin(&g);
 	else if (fn->cluster) cluster_begin(&g);
@@ -340,6 +341,8 @@ void version_ask(CuVersion *t)
 	t->together = has_op(fn, OP_GRID_BARRIER);
 	t->threads = block_threads(fn);
 	t->warps = fn->fewer ? row_warps(fn) : NULL;
+	t->share = row_share_registers(fn);
+	t->beside = (fn->row_pads ? 1 : 0) + (fn->by_element && rows_shift(fn) ? cut_step(fn) - 1 : 0);
 	int lanes = fn_threads(fn).lanes;
 	t->short_lanes = fn->short_rows ? short_lanes(fn) : lanes - 1;
 	for (int i = fn->short_rows ? fn->lanes_least : lanes; rows_share(fn) && i <= lanes; i++)
@@ -358,15 +361,17 @@ bool version_waits(const CuVersion *t, const EmitOptions *opt)
 }
 
 /* ---- rows of fewer lanes ---- */
-static Str are_within(const CuKernel *k, const CuVersion *t, int64_t most)
+static Str are_below(const CuKernel *k, const CuVersion *t, Str most)
 {
 	Cu g = { .launch = (CuSyms *)&k->launch };
 	const Fn *fn = t->v.fn;
 	Out *o = out_new();
 	for (int i = 0; i < fn->below.n; i++)
-		out_printf(o, "%s%s <= %lld", i ? " && " : "", cu_launch(&g, fn->below.p[i]), (long long)most);
+		out_printf(o, "%s%s <= %s", i ? " && " : "", cu_launch(&g, fn->below.p[i]), most);
 	return out_take(o);
 }
+
+static Str are_within(const CuKernel *k, const CuVersion *t, int64_t most) { return are_below(k, t, str_i64(most)); }
 
 Str version_short(const CuKernel *k, const CuVersion *t) { return are_within(k, t, longest_short(t)); }
 
@@ -400,7 +405,24 @@ static void print_call(Out *o, const CuKernel *k, Str rows, Str how, int used)
 {
 	out_printf(o, "%s(", rows);
 	print_params(o, k, false);
-	out_printf(o, used ? ", %s, %d)" : ", %s)", how, used);
+	if (how) out_printf(o, ", %s", how);
+	out_printf(o, used ? ", %d)" : ")", used);
+}
+
+/* Of rows that a thread block has for itself; their warps may have equal shares of fewer registers. */
+static void print_whole(Out *o, const CuKernel *k, const CuVersion *t, Str rows, Str how)
+{
+	const Fn *fn = t->v.fn;
+	out_puts(o, "\t");
+	if (t->share) {
+		Str most = str_fmt("%d * (int)blockDim.x", t->share);
+		if (t->beside) most = str_fmt("%s - %d", most, t->beside);
+		out_printf(o, "%s ? ", are_below(k, t, most));
+		print_call(o, k, rows, how, t->share);
+		out_puts(o, " : ");
+	}
+	print_call(o, k, rows, how, fn->row_few ? 1 << fn->row_regs_log2 : 0);
+	out_puts(o, ";\n");
 }
 
 /* The calls for rows that have 2^log2 lanes, in one line; last: longer rows do not reach it. */
@@ -427,10 +449,13 @@ static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const Emi
 	out_printf(o, "static __global__ void __launch_bounds__(%s)\n%s(", launch_bounds(t, opt), name);
 	print_params(o, k, true);
 	out_puts(o, ")\n{\n");
-	if (fn->warp_rows || t->short_lanes == lanes) {
-		out_puts(o, "\t");
-		print_call(o, k, rows, fn->warp_rows ? "false" : str_i64(lanes), fn->row_few ? 1 << fn->row_regs_log2 : 0);
-		out_puts(o, ";\n");
+	if (!rows_share(fn)) {
+		print_whole(o, k, t, rows, NULL);
+		out_puts(o, "}\n");
+		return;
+	}
+	if (fn->warp_rows || t->share || t->short_lanes == lanes) {
+		print_whole(o, k, t, rows, fn->warp_rows ? str_intern("false") : str_i64(lanes));
 	} else {
 		print_parts(o, k, t, lanes, true, rows, str_i64(lanes));
 	}
@@ -447,10 +472,10 @@ static void print_lanes(Out *o, const CuKernel *k, const CuVersion *t, const Emi
 static void print_head(Out *o, const CuKernel *k, const CuVersion *t, const EmitOptions *opt)
 {
 	const Fn *fn = t->v.fn;
-	if (rows_share(fn)) {
+	if (rows_share(fn) || t->share) {
 		out_printf(o, "CT_FN void %s_rows(", t->name);
 		print_params(o, k, true);
-		out_puts(o, fn->warp_rows ? ", const bool ct_alone" : ", const int ct_log2");
+		if (rows_share(fn)) out_puts(o, fn->warp_rows ? ", const bool ct_alone" : ", const int ct_log2");
 		if (fn->row_few) out_puts(o, ", const int ct_used");
 		return;
 	}
@@ -473,6 +498,6 @@ void version_print(Out *o, const CuKernel *k, const CuVersion *t, const EmitOpti
 	if (version_waits(t, opt)) out_puts(o, version_wait);
 	out_refer(o, t->o->p + t->line.split, t->o->n - t->line.split);
 	if (t->line.any) lines_own(o, opt);
-	if (rows_share(t->v.fn)) print_lanes(o, k, t, opt);
+	if (rows_share(t->v.fn) || t->share) print_lanes(o, k, t, opt);
 	out_puts(o, "\n");
 }

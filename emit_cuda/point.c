@@ -54,7 +54,7 @@ static Str iota_text(const Cu *g, const Op *op, CuInt reg)
 	if (peel_row(g->fn, *l)) return str_fmt("(%s)%s", cu_type(op->out[0]->type->elem), peel_iota(g, *l, reg));
 	bool wide = elem_bytes(op->out[0]->type->elem) == 8;    /* what an address is made of may be a sum */
 	CuInt of_thread = cu_map_thread(&m), of_reg = cu_map_reg(&m, reg);
-	CuInt at = wide && lay_adds(*l, LAY_PACKED) ? cu_sum(of_thread, of_reg) : cu_xor(of_thread, of_reg);
+	CuInt at = (wide && lay_adds(*l, LAY_PACKED)) || m.share ? cu_sum(of_thread, of_reg) : cu_xor(of_thread, of_reg);
 	bool shifts = g->shifted && holds_row(g->fn, *l);       /* places before the row: numbers beyond its end */
 	int64_t n = shifts ? (int64_t)1 << g->fn->row_log2 : g->rotated;
 	if (n && type_size(op->out[0]->type) > 1)

@@ -21,7 +21,7 @@ static VEC(TileFn) made;        /* of the file that is being printed */
 typedef struct Record {
 	/* of the kernel and the place in it */
 	int row_log2, row_regs, row_sure, row_few, lanes;
-	bool short_rows, aligned, roles, shifted, loads_first;
+	bool short_rows, aligned, roles, shifted, loads_first, row_shares;
 	int shift_log2;
 	int64_t rotated;
 	/* of the tensor and the tile */
@@ -166,6 +166,7 @@ static size_t record(Record *r, const Access *x)
 	r->roles = g->roles;
 	r->shifted = g->shifted;
 	r->loads_first = g->loads_first;
+	r->row_shares = g->row_shares;
 	r->shift_log2 = g->shift_log2;
 	r->rotated = g->rotated;
 	r->elem = x->v->elem;
@@ -198,7 +199,8 @@ static Str print_function(const Record *r)
 	CuView view;
 	Access x = access_of(&r->x);
 	Cu g = { .o = out_new(), .fn = &fn, .opt = &opt, .val = &val, .nval = 1, .roles = r->roles, .shifted = r->shifted,
-		.shift_log2 = r->shift_log2, .loads_first = r->loads_first, .rotated = r->rotated };
+		.shift_log2 = r->shift_log2, .loads_first = r->loads_first, .row_shares = r->row_shares,
+		.rotated = r->rotated };
 	TileCall call = { .params = g.o };
 	x.g = &g;
 	x.op = &op;

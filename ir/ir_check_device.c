@@ -59,7 +59,8 @@ bool chk_thread_block(Check *c, const Fn *fn)
 		"how many warps and lanes a row has follows from its length, which the kernel does not say");
 	NEED(!fn->warp_rows || (fn->fewer && !fn->short_rows && !fn->cluster),
 		"rows share a thread block where a call may start one warp for each");
-	NEED(!fn->row_few || fn->short_rows || fn->warp_rows, "registers are left out where rows share thread blocks");
+	NEED(!fn->row_few || fn->short_rows || fn->warp_rows || fn->fewer,
+		"registers are left out where rows share thread blocks, or warps a row");
 	NEED(!fn->short_rows || (fn->lanes_least >= 0 && 1 << fn->lanes_least < (fn->lanes ? fn->lanes : 32)),
 		"short rows have fewer lanes than others");
 	NEED(block_threads(fn) <= BLOCK_THREADS, "a thread block has at most %d threads", BLOCK_THREADS);

@@ -24,6 +24,9 @@
  * warp holds take half of its registers. Where a lane has 8 registers of single elements, rows have as many lanes as
  * suffice with 4 or 6 of them (row_part_registers). Fn.row_few: the function is compiled for fewer registers as well.
  *
+ * A row of several warps often leaves most of the last one's places to pads: where three quarters of a lane's registers
+ * hold an equal share of it, that many are in the text, which is compiled for both numbers (row_share_registers).
+ *
  * A scan gives a row what it would have without what comes after it; backwards, pads change nothing. Of places of
  * extremes, the first pad stands for all.
  *
@@ -128,10 +131,8 @@ static int row_registers(const Fn *fn)
  * vectors and, where loops go in chunks (chunk.c), whole chunks: a reduction takes all elements of a chunk. */
 static int few_of_row(const Fn *fn)
 {
-	enum { LANES_MOST = LANES_LOG2 - 1, UNIT = 4 };
-	int all = 1 << fn->row_regs_log2, unit = 1 << row_piece_log2(fn), few = all / 2;
-	if (unit < UNIT) unit = UNIT;
-	if (all >= COST_CHUNK_ALL && unit < 1 << COST_CHUNK) unit = 1 << COST_CHUNK;
+	enum { LANES_MOST = LANES_LOG2 - 1 };
+	int all = 1 << fn->row_regs_log2, unit = row_few_unit(fn), few = all / 2;
 	if (fn->short_rows)
 		few = (int)((row_of_lanes(fn, LANES_MOST) + fn->row_pads + (1 << LANES_MOST) - 1) >> LANES_MOST);
 	few = (few + unit - 1) & -unit;
@@ -149,6 +150,14 @@ static int fewest_lanes(const Fn *fn)
 	bool half = fn->warps > 1 && row_piece_log2(fn) > 0 && row_part_registers(fn, all);
 	while (n < fn_threads(fn).lanes && (half ? (int64_t)(all / 2) << n : row_of_lanes(fn, n)) <= fn->rows_taken) n++;
 	return n;
+}
+
+/* Rows that no other kernel of a call has fewer lanes or registers for. */
+static void set_shares(Fn *fn)
+{
+	fn->row_regs_log2 = row_registers(fn);
+	fn->row_few = 1 << fn->row_regs_log2;
+	if (!row_share_registers(fn)) fn->row_few = 0;
 }
 
 void by_warp_place(Fn *fn)
@@ -170,6 +179,7 @@ void by_warp_place(Fn *fn)
 		&& fn->shared_bytes <= COST_SHORT_SHARED / (COST_SHORT_THREADS / 32) && row_part(fn) > fn->rows_taken;
 	if (fn->warp_rows) fn->row_regs_log2 = row_registers(fn);
 	if (fn->short_rows || (fn->warp_rows && is_by_lane_all(fn))) fn->row_few = few_of_row(fn);
+	if (yes && !rows_share(fn) && !rows_are_dense(fn) && is_by_lane_all(fn)) set_shares(fn);
 	if (yes || fn->short_rows || fn->by_element) return;
 	fn->row_log2 = 0;               /* nothing else in this placement asks for it */
 	fn->below.n = 0;

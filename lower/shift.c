@@ -45,6 +45,7 @@ static Fn *shifted_rows(Fn *first)
 	if (loads != 1) return NULL;
 	Fn *fn = copy_kernel(first);
 	ir_number(fn);
+	fn->row_few = 0;
 	ir_set_int((Op *)peel_phase_of(fn), AT_ROWS, ROWS_SHIFTED);
 	fn->aligned = true;
 	return rows_shift_unit(fn, 1) == (int64_t)1 << row_piece_log2(fn) ? fn : NULL;

@@ -11,6 +11,7 @@
 #include "base/cost.h"
 #include "base/diag.h"
 #include "ir/fold.h"
+#include "ir/valsym.h"
 #include "lower/placed.h"
 #include "placed/placed.h"
 
@@ -259,6 +260,7 @@ static Val *identity(Op *op)
 	case OP_EXTRACT: case OP_TAKE: case OP_FLIP: return literal_moved(op);
 	case OP_TO_SCALAR: return to_scalar_identity(op);
 	case OP_LAUNCH: return launch_identity(op);
+	case OP_IOTA: return type_log2_size(op->out[0]->type) ? NULL : make_const(op, op->out[0]->type, num_int(0));
 	case OP_SELECT: return select_identity(op);
 	case OP_POW: return small_power(op);
 	case OP_DIV:
@@ -500,15 +502,62 @@ void drop_dead(Fn *fn)
 	sweep(fn->body, ir_use_counts(fn, A_TMP));
 }
 
+/* ---- bounds of integers ---- */
+static bool is_bound(const Op *op)
+{
+	const Type *t = op->nout == 1 ? op->out[0]->type : NULL;
+	return (op->code == OP_MIN || op->code == OP_MAX) && type_is_scalar(t) && elem_is_int(t->elem);
+}
+
+static void find_bound(void *ctx, Op *op) { *(bool *)ctx |= is_bound(op); }
+
+/* The operand that the lesser or the greater of two integers is in every launch. */
+static void keep_operand(void *ctx, Op *op)
+{
+	ValSyms *b = ctx;
+	if (!is_bound(op)) return;
+	const Sym *x = valsym(b, ir_in(op, 0)), *y = valsym(b, ir_in(op, 1));
+	bool min = op->code == OP_MIN, below = facts_le(b->facts, x, y);
+	if (below || facts_le(b->facts, y, x)) take_over(op, ir_in(op, below == min ? 0 : 1));
+}
+
+/* An integer of the launch, in another type that has it. */
+static void keep_launched(void *ctx, Op *op)
+{
+	const Facts *f = ctx;
+	const Op *from = op->code == OP_CAST ? ir_in(op, 0)->def : NULL;
+	const Type *to = from ? op->out[0]->type : NULL;
+	if (!from || from->code != OP_LAUNCH || !type_is_scalar(to) || to->elem != EL_I32) return;
+	const Sym *s = ir_attr(from, AT_SYM)->u.sym;
+	if (!facts_le(f, sym_const(INT32_MIN), s) || !facts_le(f, s, sym_const(INT32_MAX))) return;
+	Builder at = build_before(op);
+	take_over(op, ir_launch(&at, to->elem, s));
+}
+
+/* Limits that dimensions, the grid and conditions of the kernel keep anyway: a mask of a tile that has no more rows
+ * than its tensor is a comparison of its columns, as a kernel's author may write it. What holds in every launch; NULL:
+ * there are no limits. */
+static const Facts *drop_bounds(Fn *fn)
+{
+	bool some = false;
+	ir_walk(fn->body, find_bound, &some);
+	if (!some) return NULL;
+	ValSyms b = valsyms_new(fn);
+	ir_walk(fn->body, keep_operand, &b);
+	return b.facts;
+}
+
 void simplify_kernel(Fn *fn, const LowerCx *cx)
 {
 	ArenaMark mark = arena_mark(A_TMP);
 	Simp s = { .fn = fn, .checked = cx->o->checked };
 	ir_number(fn);
+	const Facts *facts = drop_bounds(fn);
 	s.nbucket = fn->nval * 2 + 16;
 	s.bucket = NEW_ARRAY(A_TMP, int, s.nbucket);
 	for (int k = 0; k < s.nbucket; k++) s.bucket[k] = -1;
 	simplify_block(&s, fn->body);
+	if (facts) ir_walk(fn->body, keep_launched, (void *)facts);
 	drop_dead(fn);
 	arena_release(A_TMP, mark);
 }

@@ -53,17 +53,23 @@ const Sym *row_warps(const Fn *fn)
 /* ---- and by as many lanes ---- */
 bool rows_share(const Fn *fn) { return fn->short_rows || fn->warp_rows; }
 
+/* Has each tile block a row of its own there, not one that all have, such as weights? */
+static bool has_own_rows(const Op *op)
+{
+	Num n;
+	bool own = false;
+	for (int a = 0; a < ir_in(op, 0)->type->rank; a++) own |= !ir_const_value(ir_in(op, 1 + a), &n);
+	return own;
+}
+
 /* Of the largest element of what each row has of its own. */
 static int row_elem_bytes(const Fn *fn)
 {
 	int most = 1;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		const Val *v = ir_accessed(op);
-		bool own = false;
-		Num n;
 		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay)) continue;
-		for (int a = 0; a < ir_in(op, 0)->type->rank; a++) own |= !ir_const_value(ir_in(op, 1 + a), &n);
-		if (own && elem_bytes(v->type->elem) > most) most = elem_bytes(v->type->elem);
+		if (has_own_rows(op) && elem_bytes(v->type->elem) > most) most = elem_bytes(v->type->elem);
 	}
 	return most;
 }
@@ -159,6 +165,51 @@ RowParts row_parts(const Fn *fn, int log2)
 	}
 	r.p[r.n++] = (RowPart){ all, used };
 	return r;
+}
+
+/* What asks where an element's number lies among those of a thread. */
+static bool asks_for_place(const Op *op)
+{
+	return (op->code == OP_EQ || op->code == OP_NE) && peel_is_row(op->parent->fn, op->out[0])
+		&& elem_is_int(ir_in(op, 0)->type->elem);
+}
+
+int row_few_unit(const Fn *fn)
+{
+	int unit = 1 << row_piece_log2(fn);
+	if (unit < COST_FEW_UNIT) unit = COST_FEW_UNIT;
+	if (1 << fn->row_regs_log2 >= COST_CHUNK_ALL && unit < 1 << COST_CHUNK) unit = 1 << COST_CHUNK;
+	return unit;
+}
+
+/* Are there rows that no earlier variant takes, and that fewer warps would not hold, of which so many registers of
+ * each lane hold a part? */
+static bool some_share(const Fn *fn, int part)
+{
+	for (int64_t w = 2; w <= fn->warps; w++) {
+		int64_t held = w * (part << LANES_LOG2);
+		if (held > fn->rows_taken && held > (w - 1) * row_part(fn)) return true;
+	}
+	return false;
+}
+
+/* Two texts take more registers, and those that share compute no less where threads wait for memory: vectors of which
+ * no functions or quotients are computed and stored, and rows of several tensors (bench/notes/rows.md). */
+int row_share_registers(const Fn *fn)
+{
+	int all = 1 << fn->row_regs_log2, part = all * 3 / 4;
+	bool stores = fn->by_element, computes = fn->by_element;
+	int loads = 0;
+	if (!fn->row_few || !fn->fewer || fn->cluster || all > 1 << COST_SHORT_REGS || !some_share(fn, part)) return 0;
+	if (rows_are_sorted(fn)) return 0;
+	for (const Op *op = fn->body->first; op; op = op->next) {
+		if (op->nregion || op_is_scan(op) || asks_for_place(op)) return 0;
+		stores |= op->code == OP_STORE && peel_is_row(fn, ir_accessed(op));
+		computes |= (op_has(op, OPF_MATH) || op->code == OP_DIV) && peel_is_row(fn, op->out[0]);
+		loads += op->code == OP_LOAD && peel_is_row(fn, op->out[0]) && has_own_rows(op);
+	}
+	if (loads != 1 || !stores || !computes || row_piece_log2(fn) < 0 || (fn->by_element && rows_rotate(fn))) return 0;
+	return part % row_few_unit(fn) ? 0 : part;
 }
 
 int64_t cut_sure(const Fn *cut) { return (int64_t)cut->row_sure << (cut->row_log2 - cut->row_regs_log2); }

@@ -74,27 +74,26 @@ static __tile_global__ void pieces(const unsigned char *x, short *y, const int a
 	const bool_32 b = ct_nonzero(ct::load_masked(ct_at2, ct_in3, ct::element_cast<unsigned char>(false)));
 	const long long v1 = ct::element_cast<long long>(at);
 	const long long v2 = ct::element_cast<long long>(n_2);
-	const long long v3 = ct::min(v2, n);
-	const long long v4 = ct::max(v3, v1);
-	const long long v5 = ct_sub_s(v4, v1);
-	const bool v6 = v1 <= n;
-	const bool v7 = v1 >= 0ll;
-	const bool v8 = v7 && v6;
-	const long long v9 = ct::select(v8, v5, 0ll);
-	const auto x_span_2 = ct::tensor_span(x + v1, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(v9), ct::strides<long long, 1>{}));
+	const long long v3 = ct::max(v2, v1);
+	const long long v4 = ct_sub_s(v3, v1);
+	const bool v5 = v1 <= n;
+	const bool v6 = v1 >= 0ll;
+	const bool v7 = v6 && v5;
+	const long long v8 = ct::select(v7, v4, 0ll);
+	const auto x_span_2 = ct::tensor_span(x + v1, ct::layout_strided_mapping(ct::extents<long long, ct::dynamic_extent>(v8), ct::strides<long long, 1>{}));
 	/* c = load(x, v0): tile<bool, [32]> */
 	bool_32 c = ct::full<bool_32>(false);
-	if (ct_begins_inside(v0, 32, v9)) [[cutile::hint(0, allow_tma=false)]] c = ct_nonzero(ct::partition_view(x_span_2, ct::shape<32>{}).load_masked(v0));
-	/* v10 = bitand(a, b): tile<bool, [32]> */
-	const bool_32 v10 = a && b;
-	/* v11 = element_cast(c): tile<i16, [32]> */
-	const i16_32 v11 = ct::element_cast<short>(c);
-	/* v12 = select(v10, v11, 2): tile<i16, [32]> */
-	const i16_32 v12 = ct::select(v10, v11, ct::full<i16_32>((short)2));
-	/* v13 = extract(v12, 0): tile<i16, [16]> */
-	const i16_16 v13 = ct::extract(v12, ct::shape<16>{}, 0);
-	/* store(y, v0, v13): tile<i16, [16]> */
-	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<16>{}).store_masked(v13, v0);
+	if (ct_begins_inside(v0, 32, v8)) [[cutile::hint(0, allow_tma=false)]] c = ct_nonzero(ct::partition_view(x_span_2, ct::shape<32>{}).load_masked(v0));
+	/* v9 = bitand(a, b): tile<bool, [32]> */
+	const bool_32 v9 = a && b;
+	/* v10 = element_cast(c): tile<i16, [32]> */
+	const i16_32 v10 = ct::element_cast<short>(c);
+	/* v11 = select(v9, v10, 2): tile<i16, [32]> */
+	const i16_32 v11 = ct::select(v9, v10, ct::full<i16_32>((short)2));
+	/* v12 = extract(v11, 0): tile<i16, [16]> */
+	const i16_16 v12 = ct::extract(v11, ct::shape<16>{}, 0);
+	/* store(y, v0, v12): tile<i16, [16]> */
+	[[cutile::hint(0, allow_tma=false)]] ct::partition_view(y_span, ct::shape<16>{}).store_masked(v12, v0);
 }
 
 /* rounded */
