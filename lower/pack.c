@@ -14,7 +14,7 @@
  * Tile blocks of two warps. A multiprocessor starts a thread block in the time in which memory moves 2.6 KB for it,
  * whatever its threads, so tile blocks of few bytes wait for each other's start: those of small tiles, and those of
  * a call of which much of the tile lies outside of the tensor. So those share a thread block, too, if their warps
- * exchange nothing through shared memory, meet at no barrier and update nothing that others do.
+ * reduce and exchange nothing, meet at no barrier and update nothing that others do.
  *
  * Tiles too small for a warp. Addresses, bounds and shuffles are computed once per warp; for a row of 32 elements they
  * would be nearly all the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires
