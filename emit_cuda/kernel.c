@@ -236,11 +236,12 @@ static void thread_index(Cu *g, int grid)
 		out_puts(o, "const unsigned int ct_lane = threadIdx.x & 31, ct_warp = threadIdx.x >> 5;\n");
 		return;
 	}
-	int lanes = fn_threads(fn).lanes;
+	int lanes = fn_threads(fn).lanes, threads = lanes + fn_threads(fn).warps;       /* log2 */
 	if (lanes) {
-		out_printf(o, "const unsigned int ct_lane = threadIdx.x & %d, ct_warp = 0;\n", (1 << lanes) - 1);
-		out_printf(o, "const unsigned int ct_at = blockIdx.x * (blockDim.x >> %d) + (threadIdx.x >> %d);\n", lanes,
-			lanes);
+		Str warp = fn->warps > 1 ? str_fmt("threadIdx.x >> 5 & %d", fn->warps - 1) : str_intern("0");
+		out_printf(o, "const unsigned int ct_lane = threadIdx.x & %d, ct_warp = %s;\n", (1 << lanes) - 1, warp);
+		out_printf(o, "const unsigned int ct_at = blockIdx.x * (blockDim.x >> %d) + (threadIdx.x >> %d);\n", threads,
+			threads);
 	} else {
 		out_puts(o, "const unsigned int ct_lane = 0, ct_warp = 0;\n");
 		out_puts(o, "const unsigned int ct_at = blockIdx.x * blockDim.x + threadIdx.x;\n");

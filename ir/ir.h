@@ -282,7 +282,7 @@ struct Fn {                     /* one monomorphic kernel */
 	bool row_pads;          /* a row needs a place for a pad after it, or a reduction would miss it */
 	bool alternate;         /* neighbouring vectors of a row belong to neighbouring thread blocks of the cluster */
 	int lanes;  /* of a tile block that makes use of fewer than a warp has, and shares its warp; 0: of whole warps */
-	int packed;             /* how many tile blocks of one warp or less share a thread block, at most; 0: none do */
+	int packed;             /* how many tile blocks share a thread block, at most; 0: none do */
 	int64_t shared_bytes;   /* of a tile block */
 	int64_t warp_bytes;     /* of shared memory that each warp has for that */
 	bool by_element;        /* placed for accesses of single elements: neighbouring lanes hold neighbours */

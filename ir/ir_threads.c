@@ -5,7 +5,7 @@ int tile_threads(const Fn *fn) { return fn->warps * 32 / (fn->cluster ? fn->clus
 
 int block_threads(const Fn *fn)
 {
-	if (fn->packed) return fn->packed * (fn->lanes ? fn->lanes : 32);
+	if (fn->packed) return fn->packed * (fn->lanes ? fn->lanes : 32 * fn->warps);
 	return tile_threads(fn);
 }
 

@@ -392,7 +392,9 @@ static bool chk_fn(Check *c, const Fn *fn)
 	for (int i = 0; i < fn->ngrid; i++) swept |= 1u << (fn->sweep[i] & 31);
 	NEED(!ir_sweeps(fn) || swept == (1u << fn->ngrid) - 1, "the sweep takes each axis of the grid once");
 	if (fn->stage == STAGE_PLACED && (!chk_thread_block(c, fn) || !chk_rows(c, fn))) return false;
-	NEED(!fn->packed || (fn->warps == 1 && !fn->cluster), "only tile blocks of one warp share a thread block");
+	NEED(!fn->packed || !fn->cluster, "tile blocks of clusters share no thread block");
+	NEED(!fn->packed || fn->warps == 1 || (!fn->shared_bytes && !fn->warp_bytes),
+		"tile blocks of several warps that share a thread block have no shared memory");
 	NEED(!fn->lanes || (fn->warps == 1 && fn->lanes < 32 && !(fn->lanes & (fn->lanes - 1))),
 		"the lanes of a tile block are a power of two, or a warp");
 	NEED(!fn->packed || fn->packed * (fn->lanes ? fn->lanes : 32) % 32 == 0, "a thread block consists of whole warps");

@@ -226,13 +226,14 @@ static Fn *begin_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 	return narrow;
 }
 
-/* One where threads exchange what they load, as in a transposition, or that is for short rows alone, is a version more
+/* One where threads exchange what they load, as in a transposition, or for short rows alone, is a version more
  * (versions.c). */
 static void end_narrow(Fn *fn, Placements *p, const LowerCx *cx)
 {
 	if (!p->unaligned || unaligned_serves(fn, p->unaligned)) p->narrow = fn;
 	else p->flat = p->short_flat = false;
-	bool more = p->unaligned && (p->short_flat || (!p->flat && unaligned_exchanges(p->unaligned)));
+	p->puts = p->narrow && !p->flat && !p->short_flat && narrow_puts(fn, p->first);
+	bool more = p->unaligned && (p->puts || p->short_flat || (!p->flat && unaligned_exchanges(p->unaligned)));
 	if (p->narrow && more && !cx->o->versions) p->most++;
 }
 

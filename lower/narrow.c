@@ -41,7 +41,7 @@ typedef struct Narrow {
  * that may; math: functions of tiles; looks_up: single elements, such as indices */
 typedef struct Look {
 	const Op *store;
-	bool suits, overlaps, math, looks_up;
+	bool suits, overlaps, math, looks_up, scatters;
 	bool *gathered;         /* by Val id: views */
 } Look;
 
@@ -51,6 +51,7 @@ static void look_at(void *ctx, Op *op)
 	l->suits &= op->code != OP_MMA && !op_has(op, OPF_ATOMIC) && !op_is_reduce(op) && !op_is_scan(op) && !op->nregion;
 	l->math |= op_has(op, OPF_MATH | OPF_RANDOM) && op->nout && type_is_tile(op->out[0]->type);
 	l->looks_up |= op->code == OP_GATHER;
+	l->scatters |= op->code == OP_SCATTER;
 	if (op->code == OP_STORE && type_is_tile(ir_accessed(op)->type)
 		&& (!l->store || type_log2_size(ir_accessed(op)->type)
 		> type_log2_size(ir_accessed(l->store)->type))) l->store = op;
@@ -203,6 +204,8 @@ static void divide(Narrow *n, int axis, const Look *l)
 	n->used = sym_mul(n->used, sym_mul(sym_cdiv(inside, part), part));
 }
 
+bool narrow_puts(const Fn *fn, const Fn *of) { return look(fn).scatters && !look(of).scatters; }
+
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart)
 {
 	Look l = look(of);
@@ -224,6 +227,7 @@ Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym
 	kernel_again(fn, cx);
 	*apart = sym_cmp(SYM_LE, sym_mul(n.used, sym_const(100)), sym_const(n.tile * COST_NARROW_APART));
 	*guard = sym_cmp(SYM_LE, n.used, sym_const(n.tile / COST_NARROW_MATH));
-	if (!l.math) *guard = sym_logic(SYM_AND, sym_cmp(SYM_LE, n.inside, sym_const(n.tile * COST_NARROW / 100)), *guard);
+	int most = narrow_puts(fn, of) ? COST_NARROW_STORED : COST_NARROW;
+	if (!l.math) *guard = sym_logic(SYM_AND, sym_cmp(SYM_LE, n.inside, sym_const(n.tile * most / 100)), *guard);
 	return fn;
 }

@@ -1,4 +1,4 @@
-/* pack: several tile blocks of one warp each share a thread block.
+/* pack: several tile blocks share a thread block.
  *
  * A multiprocessor holds at most 32 thread blocks, and starting one takes time: one-warp thread blocks leave half of
  * the warp slots empty and move few bytes between start and end. So tile blocks of one warp share a thread block, each
@@ -10,6 +10,11 @@
  * if that is less. A tile block stays alone if both exceed COST_PACK_TILE, or if a tile exceeds COST_PACK_HELD: then
  * registers limit how many warps a multiprocessor holds. Accesses with a memory order synchronise through barriers of
  * the thread block, so their kernels are not packed.
+ *
+ * Tile blocks of two warps. A multiprocessor starts a thread block in the time in which memory moves 2.6 KB for it,
+ * whatever its threads, so tile blocks of few bytes wait for each other's start: those of small tiles, and those of
+ * a call of which much of the tile lies outside of the tensor. So those share a thread block, too, if their warps
+ * reduce and exchange nothing, meet at no barrier and update nothing that others do.
  *
  * Tiles too small for a warp. Addresses, bounds and shuffles are computed once per warp; for a row of 32 elements they
  * would be nearly all the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires
@@ -86,8 +91,9 @@ int pack_lanes(const Fn *fn)
 }
 
 /* ---- thread blocks ---- */
-/* held: log2 of the bytes of the largest tile */
-typedef struct Packed { int held; int64_t moved; bool alone; } Packed;
+/* held: log2 of the bytes of the largest tile; meets: threads wait for those of other warps or tile blocks; unknown:
+ * tiles are accessed element by element */
+typedef struct Packed { int held; int64_t moved; bool alone, meets, unknown; } Packed;
 
 static int tile_bytes(const Val *v) { return type_log2_size(v->type) + elem_log2(v->type->elem); }
 
@@ -95,6 +101,8 @@ static void look_at(void *ctx, Op *op)
 {
 	Packed *p = ctx;
 	p->alone |= ir_int(op, AT_ORDER, 0) != 0;
+	p->meets |= op->code == OP_BARRIER || op->code == OP_EXCHANGE;
+	p->meets |= op_has(op, OPF_ATOMIC | OPF_GROUP | OPF_REDUCE | OPF_SCAN);
 	for (int i = 0; i < op->nout && op->code != OP_CONST; i++)
 		if (type_is_tile(op->out[i]->type)) p->held = imax(p->held, tile_bytes(op->out[i]));
 	if (op->code == OP_LOAD || op->code == OP_STORE) {
@@ -103,14 +111,26 @@ static void look_at(void *ctx, Op *op)
 	} else if (op->code == OP_LOADS || (op_has(op, OPF_READ | OPF_WRITE)
 		&& op_rows[op->code].form != FORM_PLACED)) {
 		p->moved = INT32_MAX;   /* who knows */
+		p->unknown |= op->code == OP_LOADS || !op->nout || type_is_tile(op->out[0]->type);
 	}
+}
+
+static void pack_warps(Fn *fn, const Packed *p)
+{
+	int n = COST_PACK_WARPS - log2_of(fn->warps);
+	if (n <= 0 || fn->warps > COST_PACK_FEW || p->held > COST_PACK_HELD || p->unknown) return;
+	if (p->alone || p->meets || fn->shared_bytes || fn->warp_bytes || fn->by_warp || fn->persistent) return;
+	fn->packed = 1 << n;
 }
 
 static void pack_fn(Fn *fn)
 {
 	Packed p = { .alone = fn->cluster > 0 };
-	if (fn->warps != 1) return;
 	ir_walk(fn->body, look_at, &p);
+	if (fn->warps > 1) {
+		pack_warps(fn, &p);
+		return;
+	}
 	int moved = log2_of(p.moved + 1) - 1, bytes = p.moved ? imin(p.held, moved) : p.held;
 	int pin = plan_pinned(fn, PC_PACK), warp = LANES_LOG2 - fn_threads(fn).lanes;
 	if (p.alone || (pin == PLAN_FREE && (bytes > COST_PACK_TILE || p.held > COST_PACK_HELD))) return;

@@ -62,6 +62,7 @@ typedef struct Placements {
 	PeeledVec peeled;       /* rows in aligned vectors and ends, the fewest registers first (peel.c) */
 	PipelinedVec pipelined;
 	bool flat, short_flat;  /* narrow is of flat.c; and for short rows alone */
+	bool puts;              /* it stores rows where indices say (narrow_puts) */
 	Fn *narrow;  /* with a grid of its own, for rows much shorter than the tile (narrow.c), where narrow_guard holds */
 	const Sym *narrow_guard, *narrow_apart;
 	Fn *privatised;         /* whose thread blocks have sums of their own (privatise.c), where private_guard holds */
@@ -100,6 +101,8 @@ void note_variants(Module *m);                  /* TYPED, with entries: finds ro
 /* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; apart: than one by
  * single elements whose threads exchange what they load. NULL: none. */
 Fn *narrow_version(const Fn *of, const LowerCx *cx, const Sym **guard, const Sym **apart);
+/* Does it store rows where indices say, which of the TYPED kernel are stored as tiles? */
+bool narrow_puts(const Fn *fn, const Fn *of);
 
 /* ---- what several passes do with one kernel ---- */
 void simplify_kernel(Fn *fn, const LowerCx *cx);        /* simplify.c */

@@ -92,7 +92,7 @@ Plan plan_of_placed(const Fn *fn)
 	Plan p = { { 0 } };
 	p.at[PC_CLUSTER] = (int8_t)(fn->cluster ? log2_of(fn->cluster) : 0);
 	p.at[PC_WARPS] = (int8_t)(log2_of(fn->warps) - p.at[PC_CLUSTER]);
-	p.at[PC_PACK] = (int8_t)(fn->packed ? log2_of(fn->packed) : 0);
+	p.at[PC_PACK] = (int8_t)(fn->packed && fn->warps == 1 ? log2_of(fn->packed) : 0);
 	for (int g = 0; g < 4; g++) p.at[PC_GRID0 + g] = (int8_t)fn->joined[g];
 	return p;
 }

@@ -1,4 +1,5 @@
 /* How many threads share a tile: warps of a thread block, thread blocks of a cluster. */
+#include "base/least.h"
 #include "base/machine.h"
 #include "lower/pins.h"
 #include "lower/placed.h"
@@ -6,13 +7,14 @@
 
 enum { FAR = 3 };               /* operations between an index and where it was read, at most */
 
-/* loads: of tiles; loaded: bytes of them for an element; asked: in all; carried: log2 of the largest tile that a loop
- * carries; moves: there is more than elementwise operations on rows; seeks: a tile is loaded from where an index from
- * memory says; sums, waits, math: tiles that a loop carries, reductions and functions of tiles, if they are more than a
- * few elements */
+/* from: log2 of the largest tile that is loaded; loads: of tiles; loaded: bytes of them for an element; asked: in all;
+ * carried: log2 of the largest tile that a loop carries; moves: there is more than elementwise operations on rows;
+ * seeks: a tile is loaded from where an index from memory says; gathers: elements are; turns: another axis becomes the
+ * last; works: floats are computed with; sums, waits, math: tiles that a loop carries, reductions and functions of
+ * tiles, if they are more than a few elements */
 typedef struct Size {
-	int log2, products, bytes, loads, loaded, carried, sums, waits;
-	bool reduces, scans, sorts, moves, seeks, math;
+	int log2, from, products, bytes, loads, loaded, carried, sums, waits;
+	bool reduces, scans, sorts, moves, seeks, math, gathers, turns, works;
 	int64_t asked;
 } Size;
 
@@ -36,6 +38,18 @@ static bool was_read(const Val *v, int depth)
 	return false;
 }
 
+static bool changes_last(const Op *permute)
+{
+	int last = permute->out[0]->type->rank - 1;
+	return ir_attr(permute, AT_AXES)->u.ints.p[last] != last;
+}
+
+static bool computes(const Op *op)
+{
+	if (op->nout != 1 || !type_is_tile(op->out[0]->type) || !elem_is_float(op->out[0]->type->elem)) return false;
+	return op_has(op, OPF_ELEMWISE) && op->code != OP_CAST && op->code != OP_SELECT;
+}
+
 static void measure(void *ctx, Op *op)
 {
 	Size *s = ctx;
@@ -55,8 +69,12 @@ static void measure(void *ctx, Op *op)
 	if (op->code == OP_LOAD && type_log2_size(op->out[0]->type)) {
 		s->loaded += elem_bytes(op->out[0]->type->elem);
 		s->loads++;
+		if (type_log2_size(op->out[0]->type) > s->from) s->from = type_log2_size(op->out[0]->type);
 		s->asked += (int64_t)elem_bytes(op->out[0]->type->elem) << type_log2_size(op->out[0]->type);
 	}
+	s->gathers |= op->code == OP_GATHER && type_is_tile(op->out[0]->type);
+	s->turns |= op->code == OP_PERMUTE && type_is_tile(op->out[0]->type) && changes_last(op);
+	s->works |= computes(op);
 	for (int i = 1; op->code == OP_LOAD && i < op->nin; i++) s->seeks |= was_read(ir_in(op, i), 0);
 	s->reduces |= op_is_reduce(op) || op_is_scan(op);
 	s->waits += op_is_reduce(op) && type_log2_size(ir_in(op, 0)->type) >= COST_TILE_MANY;
@@ -104,8 +122,9 @@ static int shared_regs(const Fn *fn, const Overlap *o)
  * for each other, each holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp. Where
  * a loop carries partial results of the whole tile, 16 elements are enough beside them. A thread whose one access would
  * be of 16 bytes takes 64; or 32 where an index is waited for first, and where it computes functions, whose time more
- * threads hide (bench/notes/rows.md). The more elements a thread has of those that it adds to memory, the more of them
- * it adds first. The hint @warps decides where it is given. */
+ * threads hide (bench/notes/rows.md). What is loaded once and moved takes few warps: each takes a multiprocessor
+ * the time in which memory moves 0.6 KB, and much of a tile may lie outside of the tensor. The more elements a thread
+ * has of those that it adds to memory, the more of them it adds first. The hint @warps decides where it is given. */
 int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
@@ -134,6 +153,11 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 	bool alone = s.loaded && s.loaded <= COST_ALONE_LOADED && !fn->by_element;
 	alone |= s.loads && s.loads <= COST_ALONE_LOADS && s.asked <= (int64_t)COST_ALONE_LOADED << s.log2;
 	if (s.log2 == LANES_LOG2 + COST_ALONE_REGS && alone && !waits) w = 0;
+	/* one load that is moved, or made several elements of: 16 of it, or 32 that are stored, for each thread */
+	bool moved = s.moves && s.loads == 1 && (!s.works || s.from < s.log2) && !s.gathers && !has_loop(fn);
+	if (fn->by_element && s.turns) moved = false;
+	int few = imax(s.from - COST_ALONE_REGS, s.log2 - COST_MAP_REGS) - LANES_LOG2;
+	if (moved && alone && !waits && few < w) w = few;
 	int most = s.scans ? COST_SCAN_REGS : COST_REGS_MOST;
 	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
 	return w < 0 ? 0 : w > BLOCK_WARPS_LOG2 ? BLOCK_WARPS_LOG2 : w;

@@ -289,10 +289,10 @@ static bool is_worth(const Aligned *a, const Placements *p)
 
 /* Does the version for rows much shorter than their tile serve all calls of tensors that are not aligned? Where threads
  * exchange what they load, as in a transposition, its short rows end within a line in one of the tensors: longer ones
- * are for the author's tile. */
+ * are for the author's tile, and so are longer ones that are stored where indices say. */
 static bool narrow_serves(const Placements *p)
 {
-	if (p->short_flat) return false;
+	if (p->short_flat || p->puts) return false;
 	return p->unaligned && p->narrow && unaligned_serves(p->unaligned, p->narrow) && !unaligned_exchanges(p->narrow);
 }
 

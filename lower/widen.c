@@ -68,12 +68,12 @@ static bool any_looked_up(const Widen *w, const Op *op)
 	return false;
 }
 
-/* The axis along which a load looks its one row up; -1: none. */
+/* The axis along which a load or a store looks its one row up; -1: none. */
 static int looked_up_axis(const Widen *w, const Op *op)
 {
-	int a = op->code == OP_LOAD ? widen_access(w, op) : -1;
+	int a = op->code == OP_LOAD || op->code == OP_STORE ? widen_access(w, op) : -1;
 	if (a < 0 || !w->looked_up[ir_in(op, 1 + a)->id]) return -1;
-	const Type *t = op->out[0]->type;
+	const Type *t = ir_accessed(op)->type;
 	return type_is_tile(t) && t->rank == ir_in(op, 0)->type->rank ? a : -1;
 }
 
@@ -108,7 +108,7 @@ static void follow_access(Widen *w, Op *op)
 	if (store) w->fails |= along(w, last) != WIDEN_SAME && along(w, last) != WIDEN_DIFFERS && along(w, last) != at;
 	else w->fails |= along(w, last) != WIDEN_SAME;
 	bool hinted = ir_attr(op, AT_CACHE) || ir_attr(op, AT_ORDER);   /* which gathers do not take */
-	w->fails |= w->looked_up[ir_in(op, 1 + at)->id] && (store || t->log2[at] || hinted);
+	w->fails |= w->looked_up[ir_in(op, 1 + at)->id] && (t->log2[at] || hinted);
 	if (!store) mark(w, op->out[0], at);
 }
 
@@ -452,12 +452,12 @@ static Val *to_i64(Builder *b, Val *v)
 	return v->type->elem == EL_I64 ? v : ir_unary(b, OP_CAST, type_with_elem(v->type, EL_I64), v);
 }
 
-/* The elements of a load along an axis, as many as the tile has, each by its number. */
-static Val *numbers(Line *l, Builder *b, const Op *load, int axis)
+/* The elements of an access along an axis, as many as the tile has, each by its number. */
+static Val *numbers(Line *l, Builder *b, const Op *op, int axis)
 {
-	const IrAttr *steps = ir_attr(load, AT_STEPS), *offsets = ir_attr(load, AT_OFFSETS);
+	const IrAttr *steps = ir_attr(op, AT_STEPS), *offsets = ir_attr(op, AT_OFFSETS);
 	int64_t step = steps ? steps->u.ints.p[axis] : 1, offset = offsets ? offsets->u.ints.p[axis] : 0;
-	Val *at = ir_in(load, 1 + axis);
+	Val *at = ir_in(op, 1 + axis);
 	if (axis == l->axis) {
 		at = to_i64(b, each(l, b, at));
 	} else {
@@ -474,20 +474,39 @@ static Val *numbers(Line *l, Builder *b, const Op *load, int axis)
 	return ir_unary(b, OP_BROADCAST, type_with_elem(l->shape, EL_I64), at);
 }
 
-static void gather_rows(Wide *x, Op *load)
+/* Of the neighbours, those that the grid has: what others look up is no row of theirs. */
+static Val *in_grid(const Line *l, Builder *b)
 {
-	int axis = looked_up_axis(x->w, load);
+	const Wide *x = l->x;
+	const Op *bid = NULL;
+	for (int i = 0; i < x->ops.n && !bid; i++)
+		if (x->ops.p[i].op->code == OP_BID && ir_axis(x->ops.p[i].op) == x->w->axis) bid = x->ops.p[i].op;
+	const Type *t = line_type(l, EL_I64), *yes = line_type(l, EL_BOOL);
+	Val *blocks = ir_op1(b, OP_LAUNCH, type_scalar(EL_I64), 0, NULL);
+	ir_set_sym(blocks->def, AT_SYM, x->w->fn->grid[x->w->axis]);
+	Val *in = ir_binary(b, OP_LT, yes, to_i64(b, each(l, b, bid->out[0])), ir_unary(b, OP_BROADCAST, t, blocks));
+	return ir_unary(b, OP_BROADCAST, type_with_elem(l->shape, EL_BOOL), in);
+}
+
+static void look_up_rows(Wide *x, Op *op)
+{
+	int axis = looked_up_axis(x->w, op);
 	if (axis < 0) return;
-	int rank = ir_in(load, 0)->type->rank;
-	Val *in[2 + TENSOR_RANK] = { ir_in(load, 0) };
-	Line l = { x, load->out[0]->type, axis };
-	Builder b = build_before(load);
-	for (int a = 0; a < rank; a++) in[1 + a] = numbers(&l, &b, load, a);
-	in[1 + rank] = ir_in(load, 1 + rank);
-	Val *r = ir_op1(&b, OP_GATHER, l.shape, 2 + rank, in);
-	r->name = load->out[0]->name;
-	ir_replace(load->out[0], r);
-	ir_remove(load);
+	int rank = ir_in(op, 0)->type->rank;
+	Val *in[3 + TENSOR_RANK] = { ir_in(op, 0) };
+	Line l = { x, ir_accessed(op)->type, axis };
+	Builder b = build_before(op);
+	for (int a = 0; a < rank; a++) in[1 + a] = numbers(&l, &b, op, a);
+	in[1 + rank] = ir_in(op, 1 + rank);
+	if (op->code == OP_STORE) {
+		in[2 + rank] = in_grid(&l, &b);
+		ir_op(&b, OP_SCATTER, 3 + rank, in, 0, NULL);
+	} else {
+		Val *r = ir_op1(&b, OP_GATHER, l.shape, 2 + rank, in);
+		r->name = op->out[0]->name;
+		ir_replace(op->out[0], r);
+	}
+	ir_remove(op);
 }
 
 /* The index of the first of the neighbours, and accesses at that of all: a tile index of theirs is the block's own. */
@@ -533,7 +552,7 @@ void widen_do(Widen *w, int log2)
 	ir_walk(fn->body, note_op, &x);
 	for (int i = 0; i < x.ops.n; i++) widen_values(&x, x.ops.p[i].op);
 	for (int i = 0, n = x.ops.n; i < n; i++) copy_operands(&x, &x.ops.p[i]);
-	for (int i = 0, n = x.ops.n; i < n; i++) gather_rows(&x, x.ops.p[i].op);
+	for (int i = 0, n = x.ops.n; i < n; i++) look_up_rows(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++)
 		if (x.ops.p[i].op->code == OP_BID && ir_axis(x.ops.p[i].op) == w->axis) scale_index(&x, x.ops.p[i].op);
 	for (int i = 0; i < x.ops.n; i++)

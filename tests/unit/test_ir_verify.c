@@ -225,7 +225,7 @@ static const Mutation mutations[] = {
 	X("placed", lay_warps, "has more warps than the kernel"),
 	X("placed", many_warps, "at most 1024 threads"), X("placed", many_blocks, "at most 16 thread blocks"),
 	X("placed", odd_blocks, "a power of two"), X("placed", much_shared, "at most 227 KiB"),
-	X("placed", packed_warps, "only tile blocks of one warp share a thread block"), X("placed", packed_lanes, "are a power of two, or a warp"),
+	X("placed", packed_warps, "have no shared memory"), X("placed", packed_lanes, "are a power of two, or a warp"),
 	X("placed", packed_part, "a thread block consists of whole warps"), X("placed", lay_lanes, "has more lanes than the tile block"),
 	X("placed", buffer_layout, "`layout` has another shape"), X("placed", buffer_onto, "`layout` leaves out elements"),
 	X("placed", store_view, "the first operand must be a view"),
