@@ -44,7 +44,7 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	Str patch;                      /* patch.c: the array that overlapping loads read their tiles from */
 	const PatchPlan *plan;          /* and how; NULL: it loads or stores one tile */
 	bool begins;                    /* it is one with which a vector begins */
-	bool words;                     /* vectors are kept in ct_v until all ways of loading meet (words_of_pieces) */
+	bool words;                     /* vectors are kept in ct_v until all ways of loading meet (words_of_vectors) */
 } Access;
 
 /* ---- view.c ---- */

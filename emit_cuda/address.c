@@ -114,7 +114,7 @@ void access_thread(Access *x)
 static CuInt part_of_register(const Access *x, int a, CuInt reg)
 {
 	CuMap m = x->map[a];
-	uint32_t none = x->begins && reg.text == x->reg.text ? piece_bits(x->bit, x->vec) : 0;
+	uint32_t none = x->begins && reg.text == x->reg.text ? vector_bits(x->bit, x->vec) : 0;
 	for (int i = 0; i < m.nreg; i++)
 		if (none >> i & 1) m.col[i] = 0;
 	return cu_map_reg(&m, reg);

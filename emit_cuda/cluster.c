@@ -169,7 +169,7 @@ static void print_receive(Cu *g, const Op *op, int k)
 {
 	const Val *r = op->out[k];
 	bool opened;
-	CuInt reg = cu_pieces(g, *r->lay, 0, &opened), at = index_text(*r->lay, reg);
+	CuInt reg = cu_vectors(g, *r->lay, 0, &opened), at = index_text(*r->lay, reg);
 	Str x = cluster_received(r->type->elem, slot_at(op, k, at));
 	if (g->fn->fewer) x = str_fmt("(%s) < ct_warps ? %s : %s", at.text, x, cu_of_no_warp(g, ir_in(op, k)));
 	out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg.text), x);

@@ -56,7 +56,8 @@ static Str copy_first(Cu *g, const Val *from)
 		out_printf(g->o, "%s[ct_r] = %s;\n", copy, cu_at(g, from, "ct_r"));
 		return copy;
 	}
-	Str type = from->type->kind == TY_CURSOR ? "const ct_place " : elem_is_ptr(e) ? cu_const(e) : str_fmt("const %s ", cu_held(from));
+	Str type = from->type->kind == TY_CURSOR ? "const ct_place " : elem_is_ptr(e) ? cu_const(e)
+		: str_fmt("const %s ", cu_held(from));
 	out_printf(g->o, "%s%s = %s;\n", type, copy, cu_val(g, from)->name);
 	return copy;
 }

@@ -149,8 +149,8 @@ CuInt __attribute__((warn_unused_result)) cu_registers(Cu *g, Lay l, uint32_t sk
 CuInt cu_register(const Cu *g, Lay l, uint32_t skip);
 CuInt cu_iteration(const Cu *g, Lay l, uint32_t skip);
 /* The same for one statement, or cu_open, which follows where no block is *opened: the register's text. */
-CuInt cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened);
-bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip);        /* a block is opened */
+CuInt cu_vectors(Cu *g, Lay l, uint32_t skip, bool *opened);
+bool cu_opens_vectors(const Cu *g, Lay l, uint32_t skip);        /* a block is opened */
 const char *cu_thread(const Cu *g);                     /* the thread's number in its tile block */
 Str cu_first_lane(const Cu *g);     /* in its warp, of a tile block that shares the warp with others (Fn.lanes) */
 void cu_sync(Cu *g);                                    /* a barrier for the threads of the tile block */
@@ -199,11 +199,11 @@ void random_print(Cu *g, const Op *op);
 void words_unpack(Cu *g, Elem e, int n, const char *word, const Str *to);      /* statements; word: a variable */
 Str words_pack(Cu *g, Elem e, int n, const Str *from);  /* an expression; may print statements first */
 /* The same of the vector that begins at register ct_b; bit: those that count its 2^vec elements. */
-void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg);
-Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg);
+void words_unpack_vector(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg);
+Str words_pack_vector(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg);
 bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec);     /* it prints no statements */
 /* one call does it: `word` may be any expression */
-bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);
+bool words_vector_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec);
 Str words_unpack_run(const Val *v, int vec, const char *word, Str first);       /* that call */
 const char *words_type(int bytes);                      /* "unsigned int", "ct_u32x4" */
 /* byte offset of element `index` of what begins at `slot` of shared memory */

@@ -32,7 +32,7 @@ static Run run_of(Cu *g, const Op *op)
 	Run r = { .size = elem_bytes(v->elem), .row = v->ext[v->rank - 1], .rows = ir_int(op, AT_DENSE, 0) == DENSE_ROW };
 	r.from = r.rows ? str_fmt("%s + (long long)ct_row0 * %s", v->base, r.row) : v->base;
 	r.bytes = str_fmt(r.rows ? "ct_nrow * (int)%s * %d" : "(int)%s * %d", r.row, r.size);
-	r.rounds = (int)((dense_bytes(g->fn, op) + PIECE * LANES - 1) / (PIECE * LANES));
+	r.rounds = (int)((dense_bytes(g->fn, op) + VECTOR_BYTES * LANES - 1) / (VECTOR_BYTES * LANES));
 	return r;
 }
 
@@ -71,7 +71,7 @@ static CuMap print_place(Cu *g, const Op *op, const Val *data, const Run *r)
 	out_printf(g->o, "const int ct_c = (int)%s;\n", cu_map_thread(&m).text);
 	Str at = cu_times(cu_var("ct_c"), r->size).text;
 	if (r->rows)
-		at = str_fmt("((unsigned long long)(%s) & %d) + %s", r->from, PIECE - 1,
+		at = str_fmt("((unsigned long long)(%s) & %d) + %s", r->from, VECTOR_BYTES - 1,
 			cu_times(cu_compound(str_fmt("ct_row * (int)%s + ct_c", r->row)), r->size).text);
 	out_printf(g->o, "%sunsigned char *const ct_p = %s + %s;\n", op->code == OP_LOAD ? "const " : "", slot_of(op), at);
 	out_printf(g->o, "int ct_last = (int)%s - ct_c;\nasm volatile(\"\" : \"+r\"(ct_last));\n", r->row);
@@ -91,7 +91,7 @@ static Str inside_text(const Cu *g, const Val *data, const CuMap *m, CuInt reg)
 /* Elements that a thread takes at once: of what all rows meet, neighbours. */
 static int taken_at_once(const Run *r, const Val *data)
 {
-	int n = PIECE / r->size, run = lay_run(*data->lay, data->type->rank - 1, NULL);
+	int n = VECTOR_BYTES / r->size, run = lay_run(*data->lay, data->type->rank - 1, NULL);
 	while (n > 1 << run || regs_of(data) % n) n /= 2;
 	return r->rows ? 1 : n;
 }
@@ -101,7 +101,7 @@ static int taken_at_once(const Run *r, const Val *data)
 static void print_taken(Cu *g, const Val *v, const CuMap *m, int n, const Run *r)
 {
 	Elem e = v->type->elem;
-	Str reg[PIECE];
+	Str reg[VECTOR_BYTES];
 	const char *type = words_type(n * r->size);
 	CuInt b = cu_loop(g, "ct_i", regs_of(v) / n);
 	if (n > 1 && regs_of(v) > n) {

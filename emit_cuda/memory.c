@@ -11,10 +11,10 @@
 #include "emit_cuda/access.h"
 #include "emit_cuda/peel.h"
 
-static uint32_t piece_mask(const Access *x) { return piece_bits(x->bit, x->vec); }
+static uint32_t vector_mask(const Access *x) { return vector_bits(x->bit, x->vec); }
 
 /* The registers of the vector that begins at x->reg. */
-static void piece_registers(const Access *x, Str *reg)
+static void vector_registers(const Access *x, Str *reg)
 {
 	for (int k = 0; k < 1 << x->vec; k++) {
 		uint32_t add = 0;
@@ -27,7 +27,7 @@ static void piece_registers(const Access *x, Str *reg)
 /* A thread must not wait for a vector before it asks for the next. Where the ways of loading part - a tile inside, at a
  * border, not aligned - nvcc unpacks elements of 8 or 16 bits on each way, and so waits on it: vectors stay in words
  * till the ways meet. */
-static void words_of_pieces(Access *x)
+static void words_of_vectors(Access *x)
 {
 	int regs = regs_of(x->data);
 	const char *type = words_type(elem_bytes(x->v->elem) << x->vec);
@@ -35,24 +35,24 @@ static void words_of_pieces(Access *x)
 	if (x->words && !x->held) out_printf(x->g->o, "%s ct_v[%d];\n", type, regs >> x->vec);
 }
 
-static Str word_of_piece(const Access *x)
+static Str word_of_vector(const Access *x)
 {
-	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->l, piece_mask(x)).text);
+	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->l, vector_mask(x)).text);
 }
 
 /* Between words and registers: of the vector that begins at x->reg, the ct_i-th. */
 static void put_words(Access *x, const Str *reg)
 {
-	Str w = words_pack_piece(x->g, x->data, x->bit, x->vec, reg);
-	out_printf(x->g->o, "%s = %s;\n", word_of_piece(x), w);
+	Str w = words_pack_vector(x->g, x->data, x->bit, x->vec, reg);
+	out_printf(x->g->o, "%s = %s;\n", word_of_vector(x), w);
 }
 
 static void get_words(Access *x)
 {
 	Str reg[16];
-	x->reg = cu_registers(x->g, x->l, piece_mask(x));
-	piece_registers(x, reg);
-	words_unpack_piece(x->g, x->data, x->bit, x->vec, word_of_piece(x), reg);
+	x->reg = cu_registers(x->g, x->l, vector_mask(x));
+	vector_registers(x, reg);
+	words_unpack_vector(x->g, x->data, x->bit, x->vec, word_of_vector(x), reg);
 	cu_end(x->g);
 }
 
@@ -114,7 +114,7 @@ static bool is_one_statement(const Access *x, int vec)
 	if (x->rotates || x->g->late || x->g->opt->line != LINE_OFF || (x->store && access_shifts(x))) return false;
 	if (!vec) return x->words || elem_bytes(e) < 8;
 	if (x->store) return words_pack_is_pure(x->g, x->data, x->bit, vec);
-	return x->words || words_piece_is_run(x->g, x->data, x->bit, vec);
+	return x->words || words_vector_is_run(x->g, x->data, x->bit, vec);
 }
 
 /* What is loaded goes to its registers. */
@@ -123,19 +123,19 @@ static void print_loaded(Access *x, int vec, Str loaded, const Str *reg)
 	Cu *g = x->g;
 	Elem e = x->v->elem;
 	if (x->words) {
-		out_printf(g->o, "%s = %s;\n", word_of_piece(x), loaded);
+		out_printf(g->o, "%s = %s;\n", word_of_vector(x), loaded);
 		return;
 	}
-	if (vec ? !words_piece_is_run(g, x->data, x->bit, vec) : elem_bytes(e) == 8) {
+	if (vec ? !words_vector_is_run(g, x->data, x->bit, vec) : elem_bytes(e) == 8) {
 		out_printf(g->o, "const %s ct_w = %s;\n", words_type(elem_bytes(e) << vec), loaded);
 		loaded = str_intern("ct_w");
 	}
-	if (vec) words_unpack_piece(g, x->data, x->bit, vec, loaded, reg);
+	if (vec) words_unpack_vector(g, x->data, x->bit, vec, loaded, reg);
 	else words_unpack(g, e, 1, loaded, reg);
 }
 
 /* Whether the vector that begins at x->reg is aligned and inside; NULL: it is. */
-static Str piece_inside(const Access *x)
+static Str vector_inside(const Access *x)
 {
 	Out *o = out_new();
 	if (x->ways == WAYS_ANY) out_puts(o, " && ct_aligned");
@@ -162,26 +162,26 @@ static void print_pieces(Access *x, bool partial)
 	Str reg[16];
 	int bits = 8 * piece_bytes(x);
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
-	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
+	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = vector_mask(x) | spare;
 	if (partial && !x->store)
 		out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
 	bool bare = is_one_statement(x, x->vec);
 	open_loop(x, skip, bare);
 	x->begins = true;
 	if (x->store) elem_print_late(g, x->reg);
-	piece_registers(x, reg);
+	vector_registers(x, reg);
 	if (partial) access_print_rotated(x, x->reg);
-	Str at = access_address(x, x->reg), in = partial ? piece_inside(x) : NULL;
+	Str at = access_address(x, x->reg), in = partial ? vector_inside(x) : NULL;
 	if (partial && !in) in = str_intern("1");
 	if (x->store) {
-		Str w = words_pack_piece(g, x->data, x->bit, x->vec, reg);
+		Str w = words_pack_vector(g, x->data, x->bit, x->vec, reg);
 		cu_line(g, x->op);
 		if (partial && x->copies) in = str_fmt("%s && %s", in, x->copies);
 		else if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
 		out_printf(g->o, "ct_st%s_b%d%s(%s, %s%s%s%s);\n", hint, bits, in ? "_if" : "", at, in ? in : "",
 			in ? ", " : "", w, policy);
 		if (partial && access_shifts(x)) {      /* here, for what is stored may be made in this loop */
-			print_elements_of(x, piece_inside(x));
+			print_elements_of(x, vector_inside(x));
 			cu_end(g);
 		}
 	} else {
@@ -248,7 +248,7 @@ static void print_elements_of(Access *x, Str in)
 	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
 	CuInt j = rolled ? cu_var("ct_j") : cu_loop(g, "ct_j", (int64_t)1 << x->vec);
 	if (rolled) out_in(g->o);
-	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->reg, cu_deposit(j, piece_mask(x))).text);
+	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->reg, cu_deposit(j, vector_mask(x))).text);
 	CuInt element = cu_var("ct_e");
 	access_print_rotated(x, element);
 	Str at = access_address(x, element), ok = access_inside(x, element),
@@ -277,10 +277,10 @@ static void print_other_elements(Access *x, uint32_t skip)
 	Cu *g = x->g;
 	Str whole[16];
 	open_loop(x, skip, false);
-	piece_registers(x, whole);
+	vector_registers(x, whole);
 	x->begins = true;
 	access_print_rotated(x, x->reg);
-	print_elements_of(x, piece_inside(x));
+	print_elements_of(x, vector_inside(x));
 	if (x->words && !x->held) put_words(x, whole);
 	cu_end(g);
 	close_loop(x, skip, false);
@@ -312,7 +312,7 @@ static void print_cut(Access *x, uint32_t skip)
 static void print_partial(Access *x)
 {
 	Cu *g = x->g;
-	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = piece_mask(x) | spare;
+	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = vector_mask(x) | spare;
 	x->rotates = x->rotated_axis >= 0;
 	access_bounds(x);
 	if (x->ways != WAYS_ANY) {
@@ -327,8 +327,8 @@ static void print_partial(Access *x)
 		print_elements(x);
 		if (x->words) {
 			Str reg[16];
-			x->reg = cu_registers(g, x->l, piece_mask(x));
-			piece_registers(x, reg);
+			x->reg = cu_registers(g, x->l, vector_mask(x));
+			vector_registers(x, reg);
 			put_words(x, reg);
 			cu_end(g);
 		}
@@ -362,7 +362,7 @@ static void print_ahead(Access *x)
 	Cu *g = x->g;
 	if (!x->asked.asks_ahead || x->held) return;
 	Out *on = out_new(), *inside = out_new();
-	x->reg = cu_register(g, x->l, piece_mask(x));
+	x->reg = cu_register(g, x->l, vector_mask(x));
 	for (int a = 0; a < x->rank; a++) {
 		int64_t n = x->asked.ahead[a] * x->step[a];
 		CuInt at = cu_compound(str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+")));
@@ -373,7 +373,7 @@ static void print_ahead(Access *x)
 			out_printf(inside, "%s%s%s < %s", inside->n ? " && " : "", here, next, x->v->ext[a]);
 		if (x->low[a]) out_printf(inside, "%s%s >= 0", inside->n ? " && " : "", here);
 	}
-	x->reg = cu_registers(g, x->l, piece_mask(x));
+	x->reg = cu_registers(g, x->l, vector_mask(x));
 	cu_line(g, x->op);
 	out_printf(g->o, "ct_ask_if(%s%s, %s);\n", access_address(x, x->reg), on->p, inside->p);
 	cu_end(g);
@@ -415,7 +415,7 @@ void access_ways(Access *x)
 	Str whole = access_whole(x);
 	print_ahead(x);
 	print_policy(x);
-	words_of_pieces(x);
+	words_of_vectors(x);
 	if (x->ways != WAYS_ANY) {
 		print_aligned(x, whole);
 		return;

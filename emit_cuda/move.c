@@ -30,7 +30,7 @@ static void start_shared(Shared *s, Cu *g, const Op *op, const Val *data, Lay sm
 
 static uint32_t vec_mask(const Shared *s)
 {
-	return piece_bits(s->bit, s->vec);
+	return vector_bits(s->bit, s->vec);
 }
 
 static void regs_of_piece(const Shared *s, CuInt first, Str *reg)
@@ -71,12 +71,12 @@ void move_store_shared(Cu *g, const Op *op)
 	Str copies = cu_copies_of_block(g, s.l);
 	cu_line(g, op);
 	if (copies) out_printf(g->o, "if (%s) ", copies);
-	CuInt first = cu_pieces(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG), &opened);
+	CuInt first = cu_vectors(g, s.l, vec_mask(&s) | lay_hwcoord(s.l, lay_free(s.l), HW_REG), &opened);
 	regs_of_piece(&s, first, reg);
 	int n = 1 << s.vec, bytes = n * elem_bytes(s.e);
 	bool run = n == 1 || words_pack_is_pure(g, s.data, s.bit, s.vec);
 	if (!opened && !run) cu_open(g);
-	Str w = n > 1 ? words_pack_piece(g, s.data, s.bit, s.vec, reg) : NULL;
+	Str w = n > 1 ? words_pack_vector(g, s.data, s.bit, s.vec, reg) : NULL;
 	CuInt at = piece_at(&s, first);
 	if (n == 1) words_store_shared(g, s.e, at, g->fn->fewer ? str_intern("ct_x") : reg[0]);
 	else out_printf(g->o, "*(%s *)%s = %s;\n", words_type(bytes), words_shared(at), w);
@@ -93,10 +93,10 @@ void move_load_shared(Cu *g, const Op *op)
 	if (ir_int(op, AT_LATE, 0)) return;
 	start_shared(&s, g, op, op->out[0], *ir_attr(buf->def, AT_LAYOUT)->u.lay, ir_int(buf->def, AT_SLOT, 0));
 	int n = 1 << s.vec;
-	bool run = n == 1 || words_piece_is_run(g, s.data, s.bit, s.vec);
+	bool run = n == 1 || words_vector_is_run(g, s.data, s.bit, s.vec);
 	cu_line(g, op);
-	Str said = cu_declare_before(g, op->out[0], run && !cu_opens_pieces(g, s.l, vec_mask(&s)));
-	CuInt first = cu_pieces(g, s.l, vec_mask(&s), &opened);
+	Str said = cu_declare_before(g, op->out[0], run && !cu_opens_vectors(g, s.l, vec_mask(&s)));
+	CuInt first = cu_vectors(g, s.l, vec_mask(&s), &opened);
 	regs_of_piece(&s, first, reg);
 	const char *type = words_type(n * elem_bytes(s.e));
 	CuInt at = piece_at(&s, first);
@@ -108,7 +108,7 @@ void move_load_shared(Cu *g, const Op *op)
 		out_printf(g->o, "%s;%s\n", words_unpack_run(s.data, s.vec, word, reg[0]), said);
 	} else {
 		out_printf(g->o, "const %s ct_w = *(const %s *)%s;\n", type, type, words_shared(at));
-		words_unpack_piece(g, s.data, s.bit, s.vec, "ct_w", reg);
+		words_unpack_vector(g, s.data, s.bit, s.vec, "ct_w", reg);
 	}
 	if (opened || !run) cu_end(g);
 }
@@ -213,7 +213,7 @@ static void fill_piece(const Pieces *p, const Val *x)
 		bool opened;
 		cu_line(g, p->op);
 		if (copies) out_printf(g->o, "if (%s) ", copies);
-		CuInt reg = cu_pieces(g, *x->lay, 0, &opened);
+		CuInt reg = cu_vectors(g, *x->lay, 0, &opened);
 		CuInt at = cu_map_place(&off, reg);
 		words_store_shared(g, p->e, piece_byte(p, at), cu_at(g, x, reg.text));
 		if (opened) cu_end(g);
@@ -232,7 +232,7 @@ static void read_piece(const Pieces *p, const Val *r)
 	if (p->count == 1) {
 		bool opened;
 		cu_line(g, p->op);
-		CuInt reg = cu_pieces(g, *r->lay, 0, &opened), at = cu_map_place(&off, reg);
+		CuInt reg = cu_vectors(g, *r->lay, 0, &opened), at = cu_map_place(&off, reg);
 		out_printf(g->o, "%s = %s;\n", cu_at(g, r, reg.text), words_load_piece(p->e, piece_byte(p, at)));
 		if (opened) cu_end(g);
 		return;

@@ -53,11 +53,11 @@ static void print_numbers(Cu *g, bool after_wait)
 	const Fn *fn = g->fn;
 	int front = peel_front(fn);
 	Str length = cu_launch(g, fn->below.p[0]);
-	bool again = after_wait && fn->cluster && fn->row_regs * 4 / peel_piece(fn) > COST_PEEL_AGAIN;
+	bool again = after_wait && fn->cluster && fn->row_regs * 4 / peel_vector(fn) > COST_PEEL_AGAIN;
 	out_printf(g->o, "int ct_begin = ct_head%s;\nasm volatile(\"\" : \"+r\"(ct_begin));\n",
 		again ? " + ct_cluster_zero()" : "");
 	out_printf(g->o, "const int ct_body = ((int)%s - ct_begin - %d) & ~%d;\n", length, fn->peel_apart,
-		peel_piece(fn) - 1);
+		peel_vector(fn) - 1);
 	out_printf(g->o, "const int ct_left = ct_body - (int)%s;\n", peel_of_thread(*some_row(fn)->lay));
 	out_puts(g->o, "const int ct_place = (int)(ct_lane + (ct_warp << 5));\n");
 	out_printf(g->o, "const int ct_end = ct_place < %d ? ct_place : ct_begin + ct_body + (ct_place - %d);\n", front,
@@ -94,7 +94,7 @@ static void print_part(Cu *g, Op *first, const Op *end, int part)
 }
 
 /* ---- what has another phase, in shared memory ---- */
-static int pieces_of(const Fn *fn) { return fn->row_regs / peel_piece(fn); }
+static int pieces_of(const Fn *fn) { return fn->row_regs / peel_vector(fn); }
 
 static int64_t stage_begin(const Fn *fn, int number)
 {
@@ -117,7 +117,7 @@ static int staged_loads(const Fn *fn)
 static void ask_stage(Cu *g)
 {
 	const Fn *fn = g->fn;
-	int threads = block_threads(fn), each = peel_piece(fn), all = threads * each;
+	int threads = block_threads(fn), each = peel_vector(fn), all = threads * each;
 	out_puts(g->o, "if (threadIdx.x < 32) {\n");
 	out_in(g->o);
 	print_numbers(g, false);
@@ -157,7 +157,7 @@ static void print_pieces(Cu *g, Op *first, const Op *end)
 {
 	bool some = ir_int(first, AT_LEAVES_OUT, 0);
 	Lay l = *some_row(g->fn)->lay;
-	int each = peel_piece(g->fn);
+	int each = peel_vector(g->fn);
 	if (cu_is(cu_loop(g, "ct_part", g->fn->row_regs / each), 0)) out_puts(g->o, "const int ct_part = 0;\n");
 	if (some) {
 		int sure = g->fn->row_sure > each ? g->fn->row_sure / each : 1;         /* the first begins what sums add to */
@@ -213,7 +213,7 @@ static void print_inside(const Access *x, const char *number)
 	out_printf(x->g->o, "const int ct_b = %s << %d;\nconst int ct_in = %s;\n", number, x->vec, in);
 }
 
-static void piece_registers(const Access *x, Str *reg)
+static void vector_registers(const Access *x, Str *reg)
 {
 	for (int k = 0; k < 1 << x->vec; k++) reg[k] = cu_at(x->g, x->data, k ? str_fmt("ct_b + %d", k) : "ct_b");
 }
@@ -245,7 +245,7 @@ static void load_all(Access *x, const char *nc)
 	load_end(x);
 	i = cu_loop(g, "ct_i", pieces);
 	out_printf(g->o, "const int ct_b = %s << %d;\n", i.text, x->vec);
-	piece_registers(x, reg);
+	vector_registers(x, reg);
 	words_unpack(g, x->v->elem, 1 << x->vec, str_fmt("ct_v[%s]", i.text), reg);
 	cu_end(g);
 }
@@ -276,7 +276,7 @@ static void load_around(Access *x, const char *nc)
 		for (int i = 0; i < 3; i++) out_printf(g->o, "ct_ld%s_b64_if(%s + %d, ct_in, ct_half), ", nc, at, 8 * i);
 		out_puts(g->o, "ct_skew);\n");
 	}
-	piece_registers(x, reg);
+	vector_registers(x, reg);
 	words_unpack(g, x->v->elem, 1 << x->vec, "ct_w", reg);
 }
 
@@ -310,7 +310,7 @@ void peel_store(Cu *g, const Op *op)
 		out_printf(g->o, "ct_st_b%d_if(ct_p + ct_end, ct_edge, %s);\n", 8 * elem_bytes(x.v->elem), w);
 	} else {
 		print_inside(&x, "ct_part");
-		piece_registers(&x, reg);
+		vector_registers(&x, reg);
 		Str w = words_pack(g, x.v->elem, 1 << x.vec, reg);
 		cu_line(g, op);
 		out_printf(g->o, "ct_st_b128_if(ct_q + %s, ct_in, %s);\n", peel_in_body(x.l, cu_var("ct_b")), w);

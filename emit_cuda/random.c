@@ -19,7 +19,7 @@ static Str number(const Op *op, int i)
 
 static Str register_of(CuInt first, const uint8_t *bit, int run, int k)
 {
-	return cu_xor(first, cu_int(piece_reg(bit, run, (uint32_t)k))).text;
+	return cu_xor(first, cu_int(vector_reg(bit, run, (uint32_t)k))).text;
 }
 
 static void print_block(Cu *g, const Op *op, Str offset)
@@ -35,7 +35,7 @@ static void print_fours(Cu *g, const Op *op)
 	int a, b;
 	if (!random_neighbours(r, &a, &b)) bug("random numbers of no neighbours");
 	uint8_t bit[2] = { (uint8_t)a, (uint8_t)b };
-	CuInt first = cu_registers(g, *r->lay, piece_bits(bit, FOUR_LOG2));
+	CuInt first = cu_registers(g, *r->lay, vector_bits(bit, FOUR_LOG2));
 	print_block(g, op, cu_at(g, ir_in(op, 1), first.text));
 	for (int i = 0; i < FOUR; i++) {
 		cu_line(g, op);
@@ -54,7 +54,7 @@ static void print_astride(Cu *g, const Op *op)
 	int run = lay_run(*r->lay, r->type->rank - 1, bit);
 	if (run > RUN_LOG2) run = RUN_LOG2;
 	int n = 1 << run;
-	CuInt first = cu_registers(g, *r->lay, piece_bits(bit, run));
+	CuInt first = cu_registers(g, *r->lay, vector_bits(bit, run));
 	cu_line(g, op);
 	out_printf(g->o, "const int ct_at = (int)%s & %d;\n", cu_at(g, offset, first.text), FOUR - 1);
 	cu_line(g, op);

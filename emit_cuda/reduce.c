@@ -199,7 +199,7 @@ static void reduce_part(Cu *g, const Op *op, int kind)
 	cu_end(g);
 	Str all = elem_combine(op, kind, e, sum, part);
 	if (g->part == PART_END) out_printf(g->o, "%s = %s;\n", sum, all);
-	else if (g->fn->row_regs == peel_piece(g->fn)) out_printf(g->o, "%s = ct_a;\n", sum);
+	else if (g->fn->row_regs == peel_vector(g->fn)) out_printf(g->o, "%s = ct_a;\n", sum);
 	else out_printf(g->o, "%s = ct_part ? %s : ct_a;\n", sum, all);
 	cu_end(g);
 }

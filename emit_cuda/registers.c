@@ -8,7 +8,7 @@ bool peel_row(const Fn *fn, Lay l) { return fn->peel_line && holds_row(fn, l); }
 CuInt peel_first(const Cu *g)
 {
 	return g->part == PART_END ? cu_int(g->fn->row_regs)
-		: cu_compound(str_fmt("ct_part * %d", peel_piece(g->fn)));
+		: cu_compound(str_fmt("ct_part * %d", peel_vector(g->fn)));
 }
 
 static void loop_part(Cu *g, const char *var, int each, int first)
@@ -23,7 +23,7 @@ static void loop_part(Cu *g, const char *var, int each, int first)
 	out_in(g->o);
 }
 
-void peel_rest(Cu *g, const char *var) { loop_part(g, var, peel_piece(g->fn), 1); }
+void peel_rest(Cu *g, const char *var) { loop_part(g, var, peel_vector(g->fn), 1); }
 
 /* ---- registers that rows reach ---- */
 bool cu_leaves_out(const Cu *g, Lay l) { return g->fn->row_few && holds_row(g->fn, l); }
@@ -37,7 +37,7 @@ void cu_reached(Cu *g, const char *var, int from, int each)
 CuInt peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 {
 	if (g->part && peel_row(g->fn, l)) {
-		loop_part(g, var, peel_piece(g->fn) >> each, 0);
+		loop_part(g, var, peel_vector(g->fn) >> each, 0);
 	} else if (n > 1 && n << each == 1 << l.in[HW_REG] && cu_leaves_out(g, l)) {
 		cu_reached(g, var, 0, each);
 		cu_open(g);
@@ -47,17 +47,17 @@ CuInt peel_loop(Cu *g, const char *var, int64_t n, Lay l, int each)
 	return cu_var(var);
 }
 
-bool cu_opens_pieces(const Cu *g, Lay l, uint32_t skip)
+bool cu_opens_vectors(const Cu *g, Lay l, uint32_t skip)
 {
 	int regs = 1 << l.in[HW_REG], each = (int)skip + 1;
 	return (skip & (skip + 1)) || g->part || regs_of_layout(g->fn, l) != regs
 		|| !(g->roles || cu_unrolled(regs / each));
 }
 
-CuInt cu_pieces(Cu *g, Lay l, uint32_t skip, bool *opened)
+CuInt cu_vectors(Cu *g, Lay l, uint32_t skip, bool *opened)
 {
 	int regs = 1 << l.in[HW_REG], each = (int)skip + 1;
-	*opened = cu_opens_pieces(g, l, skip);
+	*opened = cu_opens_vectors(g, l, skip);
 	if (*opened) return cu_registers(g, l, skip);
 	if (each == regs) return cu_int(0);
 	if (each == 1) cu_each(g, "ct_b", regs);
@@ -132,7 +132,7 @@ Str peel_iota(const Cu *g, Lay l, CuInt reg)
 /* All of a vector are below the row's length, or none are. */
 Str peel_below_length(const Cu *g, Lay l, CuInt reg)
 {
-	CuInt first = cu_var(str_fmt("(%s & ~%d)", reg.text, peel_piece(g->fn) - 1));
+	CuInt first = cu_var(str_fmt("(%s & ~%d)", reg.text, peel_vector(g->fn) - 1));
 	Str in = str_fmt("%s < ct_left", peel_in_body(l, first));
 	if (g->fn->row_sure) in = str_fmt("(%s < %d || %s)", reg.text, g->fn->row_sure, in);
 	return str_fmt("(%s < %d ? %s : ct_edge)", reg.text, g->fn->row_regs, in);

@@ -111,7 +111,7 @@ static void explain_access(Sched *s, const Op *op)
 	const Val *v = load ? op->out[0] : ir_in(op, op->nin - 1);
 	if (!type_is_tile(v->type)) return;
 	int bytes = elem_bytes(v->type->elem), fast = wide_axis(s->fn, ir_in(op, 0), *v->lay);
-	int vec = fast < 0 ? 0 : lay_run(*v->lay, fast, NULL), most = log2_of(PIECE / bytes);
+	int vec = fast < 0 ? 0 : lay_run(*v->lay, fast, NULL), most = log2_of(VECTOR_BYTES / bytes);
 	if (vec > most) vec = most;
 	int moved = bytes << (vec + lay_rank(lay_pick(*v->lay, 1u << HW_LANE, ~0u)));
 	Row r = { { where(op), patch ? "loads" : load ? "load" : "store", tensor_name(ir_in(op, 0)), type_text(v->type),
@@ -136,7 +136,7 @@ static void explain_elements(Sched *s, const Op *op)
 /* How a warp meets the banks: the width of an access and how many of them share a bank at worst. */
 static Str banks(Lay reg, Lay smem, Elem e)
 {
-	int vec = lay_vec(reg, smem), most = log2_of(PIECE / elem_bytes(e));
+	int vec = lay_vec(reg, smem), most = log2_of(VECTOR_BYTES / elem_bytes(e));
 	if (vec > most) vec = most;
 	int ways = vec < 0 ? -1 : lay_conflicts(reg, smem, elem_log2(e), vec);
 	if (ways < 0) return str_intern("element by element");

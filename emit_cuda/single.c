@@ -151,16 +151,16 @@ static void print_element(const Elements *x)
 }
 
 /* ---- vector accesses ---- */
-static uint32_t piece_mask(const Elements *x) { return piece_bits(x->p.bit, x->p.vec); }
+static uint32_t vector_mask(const Elements *x) { return vector_bits(x->p.bit, x->p.vec); }
 
-static Str piece_register(const Elements *x, int k)
+static Str vector_register(const Elements *x, int k)
 {
-	return cu_xor(x->first_reg, cu_int(piece_reg(x->p.bit, x->p.vec, (uint32_t)k))).text;
+	return cu_xor(x->first_reg, cu_int(vector_reg(x->p.bit, x->p.vec, (uint32_t)k))).text;
 }
 
 /* ct_i<a>: where the vector at register x->first_reg begins; ct_a: its address; ct_in: whether it is accessed at once.
  * ct_some: whether some of its elements may be accessed, one by one. */
-static void print_piece_place(const Elements *x)
+static void print_vector_place(const Elements *x)
 {
 	Cu *g = x->g;
 	int n = 1 << x->p.vec, f = x->p.fast;
@@ -171,7 +171,7 @@ static void print_piece_place(const Elements *x)
 		if (a != f) out_puts(row, index_inside(x, a, "", " && "));
 		out_printf(at, " + %s", access_scaled(str_fmt("ct_i%d", a), x->v, a));
 	}
-	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", value_at(x, x->mask, piece_register(x, k)));
+	for (int k = 0; x->mask && k < n; k++) out_printf(all, " && %s", value_at(x, x->mask, vector_register(x, k)));
 	out_printf(g->o, "%s%s *const ct_a = %s;\n", x->v->constant ? "const " : "", elem_rows[x->e].cuda, at->p);
 	Str there = x->run.log2 ? str_fmt("!ct_gone[%s] && ", x->first_reg.text) : "";
 	out_printf(g->o, "const int ct_some = %s%sct_i%d > %d && ct_i%d < %s;\n", there, row->p ? row->p : "", f, -n, f,
@@ -189,8 +189,8 @@ static void print_piece(const Elements *x, Str word)
 	Cu *g = x->g;
 	int bits = 8 * elem_bytes(x->e) << x->p.vec;
 	Str reg[16];
-	for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = element_data(x, piece_register(x, k));
-	print_piece_place(x);
+	for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = element_data(x, vector_register(x, k));
+	print_vector_place(x);
 	Str w = words_pack(g, x->e, 1 << x->p.vec, reg);
 	cu_line(g, x->op);
 	switch (x->op->code) {
@@ -208,7 +208,7 @@ static void print_piece(const Elements *x, Str word)
 static void print_vectors(Elements *x, uint32_t spare)
 {
 	Cu *g = x->g;
-	uint32_t skip = piece_mask(x) | spare;
+	uint32_t skip = vector_mask(x) | spare;
 	bool load = x->op->code == OP_GATHER;
 	Str reg[16], word = str_fmt("ct_v[%s]", cu_iteration(g, x->l, skip).text);
 	if (load) {
@@ -221,14 +221,14 @@ static void print_vectors(Elements *x, uint32_t spare)
 	cu_end(g);
 	x->reg = x->first_reg = cu_registers(g, x->l, skip);
 	if (load) {
-		for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = value_at(x, -1, piece_register(x, k));
+		for (int k = 0; k < 1 << x->p.vec; k++) reg[k] = value_at(x, -1, vector_register(x, k));
 		words_unpack(g, x->e, 1 << x->p.vec, word, reg);
 	}
-	print_piece_place(x);
+	print_vector_place(x);
 	out_puts(g->o, "if (ct_some && !ct_in) {\n");
 	out_in(g->o);
 	CuInt j = cu_loop(g, "ct_j", (int64_t)1 << x->p.vec);
-	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->first_reg, cu_deposit(j, piece_mask(x))).text);
+	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->first_reg, cu_deposit(j, vector_mask(x))).text);
 	x->reg = cu_var("ct_e");
 	print_place(x);
 	print_element(x);
@@ -264,7 +264,7 @@ static void print_combined(const Elements *x, uint32_t spare)
 	cu_head(g, "ct_r", 0, n, true);
 	out_printf(g->o, "ct_s[ct_r] = %s;\n", cu_at(g, ir_in(x->op, x->first), str_intern("ct_r")));
 	out_printf(g->o, "int ct_gone[%d] = { 0 };\n", n);
-	CuInt first = cu_registers(g, x->l, x->run.bits | piece_mask(x) | spare);
+	CuInt first = cu_registers(g, x->l, x->run.bits | vector_mask(x) | spare);
 	cu_head(g, "ct_k", 0, runs - 1, true);
 	cu_open(g);
 	out_printf(g->o, "const int ct_e = %s, ct_n = %s;\n", cu_xor(first, cu_deposit(cu_var("ct_k"), x->run.bits)).text,
@@ -272,7 +272,7 @@ static void print_combined(const Elements *x, uint32_t spare)
 	out_printf(g->o, "ct_gone[ct_e] = %s;\n", same_place(x));
 	for (int k = 0; k < 1 << x->p.vec; k++) {
 		Str from = str_intern("ct_s[ct_e]"), to = str_intern("ct_s[ct_n]");
-		unsigned at = (unsigned)piece_reg(x->p.bit, x->p.vec, (uint32_t)k);
+		unsigned at = (unsigned)vector_reg(x->p.bit, x->p.vec, (uint32_t)k);
 		if (at) from = str_fmt("ct_s[ct_e ^ %u]", at), to = str_fmt("ct_s[ct_n ^ %u]", at);
 		cu_line(g, x->op);
 		out_printf(g->o, "if (ct_gone[ct_e]) %s = %s;\n", to, elem_combine(x->op, kind, x->e, from, to));

@@ -103,7 +103,7 @@ static const char *run_type(Elem e, int *least)
 }
 
 /* Are a vector's registers neighbours in the array that holds v, and is there a function that takes them? */
-bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec)
+bool words_vector_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec)
 {
 	const CuVal *c = cu_val(g, v);
 	int least;
@@ -117,7 +117,7 @@ bool words_piece_is_run(Cu *g, const Val *v, const uint8_t *bit, int vec)
 /* Bools are 0 or 1 in registers, so none has to be made one: they are joined like other elements. */
 static bool is_put(Cu *g, const Val *v, const uint8_t *bit, int vec)
 {
-	return v->type->elem != EL_BOOL && words_piece_is_run(g, v, bit, vec);
+	return v->type->elem != EL_BOOL && words_vector_is_run(g, v, bit, vec);
 }
 
 bool words_pack_is_pure(Cu *g, const Val *v, const uint8_t *bit, int vec)
@@ -131,13 +131,13 @@ Str words_unpack_run(const Val *v, int vec, const char *word, Str first)
 	return str_fmt("ct_get_%sx%d(&%s, %s)", run_type(v->type->elem, &least), 1 << vec, first, word);
 }
 
-void words_unpack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg)
+void words_unpack_vector(Cu *g, const Val *v, const uint8_t *bit, int vec, const char *word, const Str *reg)
 {
-	if (words_piece_is_run(g, v, bit, vec)) out_printf(g->o, "%s;\n", words_unpack_run(v, vec, word, reg[0]));
+	if (words_vector_is_run(g, v, bit, vec)) out_printf(g->o, "%s;\n", words_unpack_run(v, vec, word, reg[0]));
 	else words_unpack(g, v->type->elem, 1 << vec, word, reg);
 }
 
-Str words_pack_piece(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg)
+Str words_pack_vector(Cu *g, const Val *v, const uint8_t *bit, int vec, const Str *reg)
 {
 	int least;
 	if (!is_put(g, v, bit, vec)) return words_pack(g, v->type->elem, 1 << vec, reg);
@@ -195,7 +195,7 @@ void words_opaque(Cu *g, const Op *op)
 	if (g->part == PART_END) n = 0, mask = 0;
 	if (has_function(g, x, r, bit, n)) {
 		bool opened;
-		Str at = cu_pieces(g, *r->lay, mask, &opened).text;
+		Str at = cu_vectors(g, *r->lay, mask, &opened).text;
 		out_printf(g->o, "ct_opaque_b16x2(&%s, &%s);\n", cu_at(g, r, at), cu_at(g, x, at));
 		if (opened) cu_end(g);
 		return;

@@ -41,9 +41,9 @@ bool chk_rows(Check *c, const Fn *fn)
 		piece_of_rows(fn));
 	NEED(fn->row_sure <= held, "the registers that are inside of each row are among the %d that are held", held);
 	if (!fn->peel_line) return true;
-	NEED(fn->peel_line >= PIECE && fn->peel_line <= LINE && !(fn->peel_line & (fn->peel_line - 1)),
+	NEED(fn->peel_line >= VECTOR_BYTES && fn->peel_line <= LINE && !(fn->peel_line & (fn->peel_line - 1)),
 		"the body of a peeled row begins at a multiple of 16, 32, 64 or 128 bytes");
-	NEED(fn->stage_at >= 0 && fn->stage_at % PIECE == 0 && fn->stage_at <= fn->shared_bytes,
+	NEED(fn->stage_at >= 0 && fn->stage_at % VECTOR_BYTES == 0 && fn->stage_at <= fn->shared_bytes,
 		"what is staged for peeled rows lies at a multiple of 16 in the kernel's shared memory");
 	return true;
 }

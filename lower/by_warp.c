@@ -114,7 +114,7 @@ static bool is_by_lane_all(const Fn *fn)
 {
 	for (const Op *op = fn->body->first; op; op = op->next)
 		if (!suits(fn, op) || op->code == OP_CONVERT_LANES) return false;
-	return row_piece_log2(fn) >= 0;
+	return row_vector_log2(fn) >= 0;
 }
 
 static int row_registers(const Fn *fn)
@@ -147,7 +147,7 @@ static int few_of_row(const Fn *fn)
 static int fewest_lanes(const Fn *fn)
 {
 	int n = rows_are_sorted(fn) ? 0 : COST_SHORT_LANES, all = 1 << fn->row_regs_log2;
-	bool half = fn->warps > 1 && row_piece_log2(fn) > 0 && row_part_registers(fn, all);
+	bool half = fn->warps > 1 && row_vector_log2(fn) > 0 && row_part_registers(fn, all);
 	while (n < fn_threads(fn).lanes && (half ? (int64_t)(all / 2) << n : row_of_lanes(fn, n)) <= fn->rows_taken) n++;
 	return n;
 }

@@ -97,7 +97,7 @@ static int store_of_chunks(const Chunks *f, const Op *store, const Val *r)
 	Ways ways = (Ways)ir_int(store, AT_WAYS, WAYS_ANY);
 	bool single = ways == WAYS_SINGLE && !p.vec && !f->rotated && !f->shifted && !rows_are_dense(f->fn);
 	if (ways != WAYS_MASKED && !single) return -1;
-	bool whole = p.vec <= COST_CHUNK && piece_bits(p.bit, p.vec) == (1u << p.vec) - 1
+	bool whole = p.vec <= COST_CHUNK && vector_bits(p.bit, p.vec) == (1u << p.vec) - 1
 		&& !lay_hwcoord(p.l, lay_free(p.l), HW_REG);
 	return whole && f->uses[r->id] == 1 ? p.vec : -1;
 }
@@ -187,7 +187,7 @@ static void chunk_block(Chunks *f, IrBlock *b)
 		}
 		bool part = f->fn->peel_line && ir_attr(op, AT_PIECES);
 		Op *after = next_loop(f, op, part ? pieces_end(op) : NULL, &l);
-		op = is_alone(&l) || !makes(f, &l) ? after : chunk_loop(f, &l, f->fn->peel_line ? peel_piece(f->fn) : 0);
+		op = is_alone(&l) || !makes(f, &l) ? after : chunk_loop(f, &l, f->fn->peel_line ? peel_vector(f->fn) : 0);
 	}
 }
 

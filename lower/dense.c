@@ -113,7 +113,7 @@ void dense_plan(Fn *fn)
 
 /* ---- the placed kernel ---- */
 
-static int64_t round_up(int64_t n) { return (n + PIECE - 1) / PIECE * PIECE; }
+static int64_t round_up(int64_t n) { return (n + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES; }
 
 void dense_place(Fn *fn)
 {

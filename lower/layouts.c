@@ -333,7 +333,7 @@ static void place_fn(Fn *fn, const LowerCx *cx)
 		else p.threads.warps = cluster ? COST_CLUSTER_WARPS + cluster + spare_warps(fn, cluster, cx) :
 			choose_warps(fn, cx);
 		p.threads.lanes = p.threads.warps || ir_hint(fn, "warps", 0) > 0 ? LANES_LOG2 : pack_lanes(fn);
-		p.threads.piece = fn->by_element ? 0 : PIECE_LOG2;
+		p.threads.piece = fn->by_element ? 0 : VECTOR_LOG2;
 		fn->by_warp &= !sliced;
 		fn->short_rows &= !sliced;
 		p.threads.apart = fn->by_warp;

@@ -39,7 +39,7 @@ Val *place_target(const Op *end, int i)
 static int64_t cost_between(const Type *t, Lay to, Lay from)
 {
 	int size = elem_log2(t->elem), c = swz_convert_cost(to, from, size);
-	return c > 0 && type_bytes(t) > COST_SHARED_WHOLE ? (int64_t)c << (PIECE_LOG2 - imin(size, PIECE_LOG2)) : c;
+	return c > 0 && type_bytes(t) > COST_SHARED_WHOLE ? (int64_t)c << (VECTOR_LOG2 - imin(size, VECTOR_LOG2)) : c;
 }
 
 static int64_t convert_cost(const Places *p, Val *v, Lay want)

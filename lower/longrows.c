@@ -326,7 +326,8 @@ static int64_t least_unaligned(int64_t size) { return (COST_PARTS_UNALIGNED + si
 static const Sym *gains(const Writer *w, int64_t size)
 {
 	const Sym *e = w->k.p.extent, *bytes = sym_mul(sym_mul(w->rows, e), sym_const(size));
-	const Sym *aligned = sym_cmp(SYM_EQ, sym_mod(e, sym_const(size < PIECE ? PIECE / size : 1)), sym_const(0));
+	const Sym *vector = sym_const(size < VECTOR_BYTES ? VECTOR_BYTES / size : 1),
+		*aligned = sym_cmp(SYM_EQ, sym_mod(e, vector), sym_const(0));
 	const Sym *length = sym_logic(SYM_AND, aligned, at_least(e, least_aligned(w, size)));
 	const Sym *enough = sym_logic(SYM_OR, at_least(e, COST_PARTS_PACKED), at_least(bytes, COST_PARTS_ALL_SHORT));
 	enough = sym_logic(SYM_AND, enough, at_least(bytes, COST_PARTS_ALL));

@@ -74,7 +74,7 @@ static int bound_of_few(const Fn *fn, bool specific, bool rest)
  * block. */
 static int bound_of_peeled(const Fn *fn, bool specific)
 {
-	int words = fn->row_regs * 4 / peel_piece(fn);
+	int words = fn->row_regs * 4 / peel_vector(fn);
 	int regs = (words + COST_PEELED_AROUND + REGS_UNIT - 1) / REGS_UNIT * REGS_UNIT;
 	bool wide = fn->cluster > 1 << CLUSTER_PORTABLE && block_threads(fn) > COST_WIDE_THREADS / COST_WIDE_BLOCKS;
 	if (words > (wide ? COST_PEELED_WIDE : COST_PEELED_WORDS)) return 0;

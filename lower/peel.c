@@ -69,7 +69,7 @@ static bool suits(Fn *fn, const Op *op)
 		if (peel_begins(fn, op)) return true;
 		if (op->code == OP_STORE || !memory_is_constant(fn, ir_in(op, 0))) return false;
 		if (elem_bytes(peel_param(fn, op)->elem) != peel_elem_size(fn)) return false;
-		fn->peel_apart = PIECE / peel_elem_size(fn);
+		fn->peel_apart = VECTOR_BYTES / peel_elem_size(fn);
 		return true;
 	}
 	if (op->code == OP_REDUCE_REGS) return op->nout == 1 && !op->out[0]->lay->in[HW_REG];
@@ -88,7 +88,7 @@ static int64_t below_of(const Fn *fn)
 static void choose_line(Fn *fn)
 {
 	fn->peel_line = LINE;
-	while (fn->peel_line > PIECE && peel_front(fn) + peel_after(fn) > cut_step(fn)) fn->peel_line /= 2;
+	while (fn->peel_line > VECTOR_BYTES && peel_front(fn) + peel_after(fn) > cut_step(fn)) fn->peel_line /= 2;
 }
 
 /* Are all rows in registers of one order, and is nothing done with them but what the version knows? */
@@ -116,7 +116,7 @@ static bool plan(Fn *fn, int vec)
 static void stage(Fn *fn, int64_t room)
 {
 	int n = 0;
-	int64_t at = (fn->shared_bytes + PIECE - 1) / PIECE * PIECE;
+	int64_t at = (fn->shared_bytes + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES;
 	if (!fn->cluster) return;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		bool apart = peel_is_apart(fn, op);
@@ -164,9 +164,9 @@ void peel_place(Fn *fn, const Fn *by_element, int64_t room, PeeledVec *to)
 	if (!phase || fn->lanes || !peel_param(fn, phase)) return;
 	fn->row_log2 = by_element->row_log2;
 	fn->below = by_element->below;
-	if (!gains(fn) || !plan(fn, PIECE_LOG2 - log2_of(peel_elem_size(fn)))) return;
+	if (!gains(fn) || !plan(fn, VECTOR_LOG2 - log2_of(peel_elem_size(fn)))) return;
 	choose_line(fn);
-	int each = PIECE / peel_elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
+	int each = VECTOR_BYTES / peel_elem_size(fn), pieces = (1 << fn->row_regs_log2) / each;
 	int64_t shared = fn->shared_bytes, half = (int64_t)1 << (fn->row_log2 - 1);
 	for (int i = 0; i < PEEL_COPIES; i++) {
 		int64_t least = i == 0 ? half / 2 : i == 1 ? half : below_of(fn);

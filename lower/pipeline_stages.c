@@ -104,7 +104,8 @@ static int span_of(const Type *t)
 static bool begins_with_pieces(const PipeLoad *l)
 {
 	const IrAttr *steps = ir_attr(l->op, AT_STEPS), *offsets = ir_attr(l->op, AT_OFFSETS);
-	int fast = l->along_depth ? l->depth_axis : 1 - l->depth_axis, each = PIECE / elem_bytes(l->op->out[0]->type->elem);
+	int fast = l->along_depth ? l->depth_axis : 1 - l->depth_axis,
+		each = VECTOR_BYTES / elem_bytes(l->op->out[0]->type->elem);
 	return steps->u.ints.p[fast] % each == 0 && (!offsets || offsets->u.ints.p[fast] % each == 0);
 }
 
@@ -330,7 +331,7 @@ static void store_by_rows(Stages *x, Op *op)
 {
 	Val *v = ir_in(op, op->nin - 1), *r;
 	const Type *t = v->type;
-	int fast = fast_axis(x->p.fn, ir_in(op, 0)), piece = log2_of(PIECE) - elem_log2(t->elem);
+	int fast = fast_axis(x->p.fn, ir_in(op, 0)), piece = log2_of(VECTOR_BYTES) - elem_log2(t->elem);
 	const uint8_t order[] = { (uint8_t)fast, (uint8_t)(1 - fast) };
 	if (!type_is_tile(t) || t->rank != 2 || ir_in(op, 0)->type->rank != 2 || t->log2[fast] < piece) return;
 	if (elem_bytes(t->elem) << frag_n(x->frag) >= SECTOR || type_bytes(t) > rings_bytes(x, x->count)) return;
@@ -397,10 +398,11 @@ static void ask_pieces(const Stages *x)
 	for (int i = 0; i < x->p.loads; i++) {
 		const IrParam *p = param_of_view(fn, ir_in(x->p.load[i].op, 0), &(int){ 0 });
 		int64_t one;
-		ask(fn, sym_aligned(p->name, PIECE));
+		ask(fn, sym_aligned(p->name, VECTOR_BYTES));
 		for (int a = 0; a < p->rank; a++) {
 			if (sym_is_const(p->stride[a], &one) && one == 1) continue;
-			ask(fn, sym_cmp(SYM_EQ, sym_mod(p->stride[a], sym_const(PIECE / elem_bytes(p->elem))), sym_const(0)));
+			const Sym *vector = sym_const(VECTOR_BYTES / elem_bytes(p->elem));
+			ask(fn, sym_cmp(SYM_EQ, sym_mod(p->stride[a], vector), sym_const(0)));
 		}
 	}
 }

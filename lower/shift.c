@@ -37,7 +37,7 @@ static Fn *shifted_rows(Fn *first)
 	const Op *phase = peel_phase_of(first);
 	int loads = 0;
 	bool plain = first->fewer && !first->lanes && !rows_share(first) && !rows_are_dense(first) && !first->by_element;
-	if (!phase || !first->row_log2 || !plain || row_piece_log2(first) < 1) return NULL;
+	if (!phase || !first->row_log2 || !plain || row_vector_log2(first) < 1) return NULL;
 	const IrParam *p = peel_param(first, phase);
 	if (!p || elem_bytes(p->elem) >= 4) return NULL;
 	for (const Op *op = first->body->first; op; op = op->next)
@@ -48,7 +48,7 @@ static Fn *shifted_rows(Fn *first)
 	fn->row_few = 0;
 	ir_set_int((Op *)peel_phase_of(fn), AT_ROWS, ROWS_SHIFTED);
 	fn->aligned = true;
-	return rows_shift_unit(fn, 1) == (int64_t)1 << row_piece_log2(fn) ? fn : NULL;
+	return rows_shift_unit(fn, 1) == (int64_t)1 << row_vector_log2(fn) ? fn : NULL;
 }
 
 Shifted shifted_version(Fn *first)

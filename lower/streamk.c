@@ -21,7 +21,7 @@ static const Sym *guard_of(const Pipe *p, const Sym *iterations)
 		int64_t one;
 		for (int a = 0; q->is_tensor && q->rank > 1 && a < q->rank; a++) {
 			if (sym_is_const(q->stride[a], &one)) continue;
-			const Sym *rest = sym_mod(q->stride[a], sym_const(PIECE / elem_bytes(q->elem)));
+			const Sym *rest = sym_mod(q->stride[a], sym_const(VECTOR_BYTES / elem_bytes(q->elem)));
 			r = both(r, sym_cmp(SYM_EQ, rest, sym_const(0)));
 		}
 	}

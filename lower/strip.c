@@ -320,7 +320,7 @@ static bool cut(IrBlock *block, const LowerCx *cx, const Measure *m, const Share
 	if (slices < 1 || !best_plan(block, m->seed, slices, row, &s.p)) return false;
 	s.log2 = wide_slices(block, m->seed, slices, &s.p);
 	if (!plan_block(block, m->seed, s.p.axis[m->seed->id], s.log2, &s.p)) return false;
-	int piece = block->fn->by_element ? 0 : PIECE_LOG2 - log2_floor(m->bytes);
+	int piece = block->fn->by_element ? 0 : VECTOR_LOG2 - log2_floor(m->bytes);
 	s.near = piece < to->each ? piece : to->each;
 	s.far = to->each - s.near;
 	strip_write(&s);

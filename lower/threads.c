@@ -108,8 +108,8 @@ static bool combines_updates(Fn *fn)
 }
 
 /* Elements of a thread, log2, that reads what rows of a tile share of overlapping loads once: four vectors of 16 bytes.
- * -1: nothing asks for them. By single elements, neighbours along a row lie in other lanes; four vectors of bytes take more
- * registers than such loads leave. */
+ * -1: nothing asks for them. By single elements, neighbours along a row lie in other lanes; four vectors of bytes take
+ * more registers than such loads leave. */
 static int shared_regs(const Fn *fn, const Overlap *o)
 {
 	if (!o->type || !(o->axes & ~(1u << o->fast)) || fn->by_element) return -1;

@@ -35,7 +35,7 @@ static void look_at(void *ctx, Op *op)
 		|| op->code == OP_HISTOGRAM;
 	const Val *v = ir_accessed(op);
 	r->vectors &= !op_is_reduce(op) && (!v || ir_in(op, 0)->type->rank == 1);
-	r->accessed |= v && type_is_tile(v->type) && type_log2_size(v->type) > 0 && elem_log2(v->type->elem) < PIECE_LOG2;
+	r->accessed |= v && type_is_tile(v->type) && type_log2_size(v->type) > 0 && elem_log2(v->type->elem) < VECTOR_LOG2;
 }
 
 static void find_pieces(void *ctx, Op *op)

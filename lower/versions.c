@@ -182,7 +182,7 @@ static const Sym *guard_of_cut(const Fn *fn)
 static const Sym *guard_of_peeled(const Peeled *p)
 {
 	const Fn *fn = p->fn;
-	const Sym *guard = between(fn->below.p[0], p->least, p->below), *piece = sym_const(PIECE), *first = NULL;
+	const Sym *guard = between(fn->below.p[0], p->least, p->below), *piece = sym_const(VECTOR_BYTES), *first = NULL;
 	for (const Op *op = fn->body->first; op; op = op->next) {
 		const Val *v = ir_accessed(op);
 		if (!v || !type_is_tile(v->type) || !holds_row(fn, *v->lay) || !peel_begins(fn, op)) continue;

@@ -270,14 +270,14 @@ int64_t access_origin_multiple(const Op *op, const AccessPlan *x, int a)
 	return (least < 1 << 16 ? least : 1 << 16) * (index < 1 << 16 ? index : 1 << 16);
 }
 
-uint32_t piece_bits(const uint8_t *bit, int vec)
+uint32_t vector_bits(const uint8_t *bit, int vec)
 {
 	uint32_t m = 0;
 	for (int i = 0; i < vec; i++) m |= (uint32_t)1 << bit[i];
 	return m;
 }
 
-uint32_t piece_reg(const uint8_t *bit, int vec, uint32_t k)
+uint32_t vector_reg(const uint8_t *bit, int vec, uint32_t k)
 {
 	uint32_t m = 0;
 	for (int i = 0; i < vec; i++)

@@ -58,9 +58,9 @@ int64_t sym_multiple(const Sym *s);
 int64_t access_multiple(const Val *v);
 bool keeps_multiples(const Op *op);             /* a conversion after which the same powers of two divide a number */
 int64_t access_origin_multiple(const Op *op, const AccessPlan *x, int a);
-uint32_t piece_bits(const uint8_t *bit, int vec);       /* as a set of register bits */
+uint32_t vector_bits(const uint8_t *bit, int vec);       /* as a set of register bits */
 /* what element k of a vector adds to the vector's register */
-uint32_t piece_reg(const uint8_t *bit, int vec, uint32_t k);
+uint32_t vector_reg(const uint8_t *bit, int vec, uint32_t k);
 int64_t rotated_rows(const Fn *fn);              /* elements of its rows; 0: they are not rotated */
 
 /* Between registers and a buffer in shared memory: places -> offset of the buffer, in vectors. */

@@ -16,7 +16,7 @@ int elem_log2(Elem e) { return log2_of(elem_bytes(e)); }
 
 Threads fn_threads(const Fn *fn)
 {
-	return (Threads){ fn->lanes ? log2_of(fn->lanes) : LANES_LOG2, log2_of(fn->warps), fn->by_element ? 0 : PIECE_LOG2,
+	return (Threads){ fn->lanes ? log2_of(fn->lanes) : LANES_LOG2, log2_of(fn->warps), fn->by_element ? 0 : VECTOR_LOG2,
 		fn->alternate ? log2_of(fn->cluster) : 0, fn->by_warp };
 }
 

@@ -202,7 +202,7 @@ typedef struct RowParts { RowPart p[3]; int n; } RowParts;
 RowParts row_parts(const Fn *fn, int log2);
 /* how many of a lane's registers rows of lanes or of a warp use where these suffice; 0: all, or half of them */
 int row_part_registers(const Fn *fn, int registers);
-int row_piece_log2(const Fn *fn);  /* of the largest vectors that neighbouring lanes hold; -1: they hold others */
+int row_vector_log2(const Fn *fn);  /* of the largest vectors that neighbouring lanes hold; -1: they hold others */
 int64_t cut_sure(const Fn *cut);                /* and those that each row has that it is for */
 bool cut_is_length(const Fn *cut, const Val *v);        /* v is one of `below` */
 /* the number known at launch that v is, perhaps cast or broadcast; NULL: none */
@@ -220,7 +220,7 @@ bool rows_load_first(const Fn *fn);
 const Op *peel_phase_of(const Fn *fn);          /* the phase of its rows; NULL: it has none */
 /* whose elements a load, store or phase is of; NULL: it is of a view of one */
 const IrParam *peel_param(const Fn *fn, const Op *op);
-int peel_piece(const Fn *fn);                   /* elements of a vector of their body */
+int peel_vector(const Fn *fn);                   /* elements of a vector of their body */
 int peel_elem_size(const Fn *fn);               /* bytes of an element of a row */
 bool peel_is_row(const Fn *fn, const Val *v);
 bool peel_is_apart(const Fn *fn, const Op *op); /* a load of a tile that begins at a phase of its own */

@@ -88,7 +88,7 @@ static int piece_log2(Lay l, int lanes)
 	return piece;
 }
 
-int row_piece_log2(const Fn *fn)
+int row_vector_log2(const Fn *fn)
 {
 	int most = 0;
 	for (const Op *op = fn->body->first; op; op = op->next)
@@ -105,13 +105,13 @@ int row_piece_log2(const Fn *fn)
 /* Of four vectors, three; of single elements three quarters, too. */
 int row_part_registers(const Fn *fn, int registers)
 {
-	int piece = row_piece_log2(fn);
+	int piece = row_vector_log2(fn);
 	bool four = piece > 0 && registers == 4 << piece && registers <= 1 << COST_SHORT_REGS;
 	bool may = (four || (!piece && registers == COST_PART_REGS)) && !rows_scan_back(fn) && !rows_are_sorted(fn);
 	return may ? registers * 3 / 4 : 0;
 }
 
-static bool parts_are_vectors(const Fn *fn, int part) { return part && row_piece_log2(fn) > 0; }
+static bool parts_are_vectors(const Fn *fn, int part) { return part && row_vector_log2(fn) > 0; }
 
 /* All lanes of a tile that has fewer than a warp, too, with a part of their registers: a kernel with texts for all of
  * them has the registers of the largest, and fewer warps run at once. */
@@ -176,7 +176,7 @@ static bool asks_for_place(const Op *op)
 
 int row_few_unit(const Fn *fn)
 {
-	int unit = 1 << row_piece_log2(fn);
+	int unit = 1 << row_vector_log2(fn);
 	if (unit < COST_FEW_UNIT) unit = COST_FEW_UNIT;
 	if (1 << fn->row_regs_log2 >= COST_CHUNK_ALL && unit < 1 << COST_CHUNK) unit = 1 << COST_CHUNK;
 	return unit;
@@ -208,7 +208,7 @@ int row_share_registers(const Fn *fn)
 		computes |= (op_has(op, OPF_MATH) || op->code == OP_DIV) && peel_is_row(fn, op->out[0]);
 		loads += op->code == OP_LOAD && peel_is_row(fn, op->out[0]) && has_own_rows(op);
 	}
-	if (loads != 1 || !stores || !computes || row_piece_log2(fn) < 0 || (fn->by_element && rows_rotate(fn))) return 0;
+	if (loads != 1 || !stores || !computes || row_vector_log2(fn) < 0 || (fn->by_element && rows_rotate(fn))) return 0;
 	return part % row_few_unit(fn) ? 0 : part;
 }
 
@@ -331,11 +331,11 @@ bool peel_begins(const Fn *fn, const Op *op)
 	return rows_begin(fn, op) && elem_bytes(peel_param(fn, op)->elem) == peel_elem_size(fn);
 }
 
-int peel_piece(const Fn *fn) { return peel_after(fn) - fn->peel_apart; }
+int peel_vector(const Fn *fn) { return peel_after(fn) - fn->peel_apart; }
 
 int peel_front(const Fn *fn) { return fn->peel_line / peel_elem_size(fn) + fn->peel_apart; }
 
-int peel_after(const Fn *fn) { return PIECE / peel_elem_size(fn) + fn->peel_apart; }
+int peel_after(const Fn *fn) { return VECTOR_BYTES / peel_elem_size(fn) + fn->peel_apart; }
 
 bool peel_is_apart(const Fn *fn, const Op *op)
 {
@@ -354,8 +354,8 @@ int peel_stage(const Fn *fn, const Op *load)
 int64_t peel_stage_bytes(const Fn *fn)
 {
 	int64_t threads = tile_threads(fn),
-		pieces = fn->row_regs / (PIECE / peel_elem_size(fn));
-	return pieces * (threads + 1) * PIECE;
+		pieces = fn->row_regs / (VECTOR_BYTES / peel_elem_size(fn));
+	return pieces * (threads + 1) * VECTOR_BYTES;
 }
 
 int peel_loads_apart(const Fn *fn)
@@ -380,5 +380,5 @@ int64_t dense_bytes(const Fn *fn, const Op *op)
 	const Type *t = ir_accessed(op)->type;
 	int64_t n = fn->row_regs ? cut_kept(fn) : (int64_t)1 << type_log2_size(t);
 	if (ir_int(op, AT_DENSE, 0) == DENSE_ROW) n *= dense_rows(fn);
-	return n * elem_bytes(t->elem) + PIECE - 1;     /* it begins at any byte of a vector */
+	return n * elem_bytes(t->elem) + VECTOR_BYTES - 1;     /* it begins at any byte of a vector */
 }

@@ -64,7 +64,7 @@ static bool is_access(const Node *n) { return n->kind == NODE_LOAD || n->kind ==
 static int vector_of(const Shape *s, const Node *n)
 {
 	if (!s->call->aligned || n->kind == NODE_GATHER) return 0;
-	return imin(imin(each(s, size_of(s, n)), run_of(s, n)), imax(0, PIECE_LOG2 - log2_up(n->bytes)));
+	return imin(imin(each(s, size_of(s, n)), run_of(s, n)), imax(0, VECTOR_LOG2 - log2_up(n->bytes)));
 }
 
 /* Lanes that a tile block of one warp makes use of (lower/pack.c). */

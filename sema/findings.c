@@ -276,14 +276,14 @@ static void slow_start(Findings *w, const Op *op, const Type *t, int inner)
 	const Val *view = ir_in(op, 0);
 	const IrParam *root = valsym_root(&w->vs, view);
 	int64_t bytes = elem_bytes(t->elem), v, ext;
-	if (!root || type_extent(t, inner) * bytes < PIECE) return;
-	if (static_value(valsym_extent(&w->vs, view, inner), &ext) && ext * bytes < PIECE) return;
+	if (!root || type_extent(t, inner) * bytes < VECTOR_BYTES) return;
+	if (static_value(valsym_extent(&w->vs, view, inner), &ext) && ext * bytes < VECTOR_BYTES) return;
 	for (int i = 0; i < t->rank; i++) {
-		if (i == inner || !static_value(valsym_stride(&w->vs, view, i), &v) || v * bytes % PIECE == 0) continue;
+		if (i == inner || !static_value(valsym_stride(&w->vs, view, i), &v) || v * bytes % VECTOR_BYTES == 0) continue;
 		if (static_value(valsym_extent(&w->vs, view, i), &ext) && ext <= 1) continue;
 		Diag *d = diag(D_UNALIGNED, op->span, root->name, str_fmt("%d", i), str_fmt("%lld", (long long)(v * bytes)));
 		diag_label(d, root->span, "`%s` is declared here", root->name);
-		diag_help(d, "rows are padded in memory by `layout_right_padded<%d>`", (int)(PIECE / bytes));
+		diag_help(d, "rows are padded in memory by `layout_right_padded<%d>`", (int)(VECTOR_BYTES / bytes));
 		return;
 	}
 }

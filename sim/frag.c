@@ -43,7 +43,7 @@ void *plan_slab(Run *r, const Val *data)
 
 static void each_slab(Warp *w, const Slab *s, const Buf *b, uint32_t lanes, const SimVal *from, Cell *to)
 {
-	uint32_t bits = piece_bits(s->bit, s->vec);
+	uint32_t bits = vector_bits(s->bit, s->vec);
 	for (int reg = 0; reg < s->c.regs && !sim_failed(w->u->r); reg++) {
 		Request q = { .lanes = lanes, .bytes = elem_bytes(s->e) << s->vec };
 		const Cell *src[16];
@@ -52,7 +52,7 @@ static void each_slab(Warp *w, const Slab *s, const Buf *b, uint32_t lanes, cons
 		for (int l = 0; l < LANES; l++)
 			q.at[l] = (uint64_t)buf_at(b, row_at(&s->c, reg, l, w->num), col_at(&s->c, reg, l, w->num));
 		for (int k = 0; k < 1 << s->vec; k++) {
-			uint32_t at = ((uint32_t)reg ^ piece_reg(s->bit, s->vec, (uint32_t)k)) * LANES;
+			uint32_t at = ((uint32_t)reg ^ vector_reg(s->bit, s->vec, (uint32_t)k)) * LANES;
 			if (from) src[k] = from->p + (at & from->mask);
 			else dst[k] = to + at;
 		}
@@ -81,15 +81,15 @@ static void count_shifted(Warp *w, const uint64_t *at)
 	uint64_t seen[2 * LANES];
 	int n = 0;
 	for (int l = 0; l < 2 * LANES; l++) {
-		uint64_t sector = (at[l / 2] + (l % 2 ? PIECE - 1 : 0)) / SECTOR;
+		uint64_t sector = (at[l / 2] + (l % 2 ? VECTOR_BYTES - 1 : 0)) / SECTOR;
 		int k = 0;
 		while (k < n && seen[k] != sector) k++;
 		if (k == n) seen[n++] = sector;
 	}
 	c->requests += 2;
-	c->bytes += LANES * PIECE;
+	c->bytes += LANES * VECTOR_BYTES;
 	c->sectors += n;
-	c->least += LANES * PIECE / SECTOR;
+	c->least += LANES * VECTOR_BYTES / SECTOR;
 }
 
 Go run_load_shifted(Warp *w, const Step *st)
@@ -117,7 +117,7 @@ Go run_load_shifted(Warp *w, const Step *st)
 			if (in) memcpy(&bits, (const void *)(uintptr_t)first[l], (size_t)size);
 			to[reg * LANES + l] = cell_from(s->e, bits);
 		}
-		if (is_first_reg(piece_bits(s->bit, s->vec), reg % s->c.each)) count_shifted(w, first);
+		if (is_first_reg(vector_bits(s->bit, s->vec), reg % s->c.each)) count_shifted(w, first);
 	}
 	return GO_NEXT;
 }
@@ -142,20 +142,20 @@ typedef struct From { uint64_t base; int64_t at[2], ext[2], str[2]; } From;
 static void copy_piece(Warp *w, const Op *op, const CopyAsync *c, const From *f, const Buf *b, int i)
 {
 	Elem e = ir_in(op, 0)->type->elem;
-	int size = elem_bytes(e), n = PIECE / size;
+	int size = elem_bytes(e), n = VECTOR_BYTES / size;
 	uint32_t lanes = first_lanes(c->l, w->num);
-	Request q = { .bytes = PIECE };
+	Request q = { .bytes = VECTOR_BYTES };
 	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++) {
 		int64_t row = map_at(&c->row, i, l, w->num), col = map_at(&c->col, i, l, w->num), x = f->at[0] + row,
 			y = f->at[1] + col;
 		if (!(lanes >> l & 1)) continue;
 		int64_t have = x >= 0 && x < f->ext[0] && y >= 0 ? f->ext[1] - y : 0, at = buf_at(b, row, col);
-		unsigned char *to = shared_copy(w, at, PIECE);
+		unsigned char *to = shared_copy(w, at, VECTOR_BYTES);
 		if (!to) return;
 		uint64_t from = f->base + (uint64_t)(x * f->str[0] + y * f->str[1]) * (uint64_t)size;
 		have = have < 0 ? 0 : have > n ? n : have;
-		memset(to, 0, PIECE);
-		if (have && from % PIECE)
+		memset(to, 0, VECTOR_BYTES);
+		if (have && from % VECTOR_BYTES)
 			sim_fault(w, "lane %d copies 16 bytes at once from an address that is no multiple of them", l);
 		if (have) memcpy(to, (const void *)(uintptr_t)from, (size_t)(have * size));
 		q.at[l] = from;
@@ -215,7 +215,7 @@ static void count_matrices(Warp *w, const Frags *f, int64_t base, int size)
 	SimCount *c = &w->u->r->count[w->at->number];
 	for (int i = 0; i < 1 << f->addr.nreg; i++)
 		for (int m = 0; m < 8 << f->p.x_log2; m += 8) {
-			Request q = { .bytes = PIECE, .lanes = 0xff };
+			Request q = { .bytes = VECTOR_BYTES, .lanes = 0xff };
 			int least;
 			for (int l = 0; l < 8; l++)
 				q.at[l] = (uint64_t)(base + (int64_t)(map_at(&f->addr, i, m + l, w->num) ^ f->p.begin) * size);

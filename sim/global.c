@@ -285,14 +285,14 @@ static bool element_at(const Mover *m, const Origin *o, int reg, int lane, uint6
 
 /* Whether the vector that begins at reg lies wholly inside, and at neighbouring places (a rotated
  * row goes round its end). */
-static bool piece_inside(const Mover *m, int reg, int lane)
+static bool vector_inside(const Mover *m, int reg, int lane)
 {
 	const Tile *t = m->t;
 	const Origin *o = &m->o[lane];
 	uint64_t first, at;
 	if (!element_at(m, o, reg, lane, &first)) return false;
 	for (uint32_t k = 1; k < (uint32_t)1 << t->p.vec; k++)
-		if (!element_at(m, o, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), lane, &at)
+		if (!element_at(m, o, (int)((uint32_t)reg ^ vector_reg(t->p.bit, t->p.vec, k)), lane, &at)
 			|| at != first + k * (uint64_t)elem_bytes(t->e)) return false;
 	return true;
 }
@@ -322,7 +322,7 @@ static void request_pieces(const Mover *m, int reg, int vec, Request *q)
 	if (sim_failed(m->w->u->r)) return;
 	for (int l = 0; l < LANES; l++)
 		for (uint32_t k = 0; q->lanes >> l & 1 && k < (uint32_t)1 << vec; k++)
-			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, vec, k)), l,
+			move_element(m, (int)((uint32_t)reg ^ vector_reg(t->p.bit, vec, k)), l,
 				q->at[l] + k * (uint64_t)elem_bytes(t->e));
 }
 
@@ -352,7 +352,7 @@ static void move_around(const Mover *m, int reg, uint32_t lanes)
 	}
 	for (int l = 0; l < LANES && !sim_failed(m->w->u->r); l++)
 		for (uint32_t k = 0; lanes >> l & 1 && k < (uint32_t)1 << t->p.vec; k++)
-			move_element(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), l,
+			move_element(m, (int)((uint32_t)reg ^ vector_reg(t->p.bit, t->p.vec, k)), l,
 				first[l] + k * (uint64_t)elem_bytes(t->e));
 }
 
@@ -388,10 +388,10 @@ static void move_dense(Mover *m)
 	}
 	if (!n) return;
 	if (hi - lo > n * size) bug("rows do not lie side by side");
-	uint64_t first = (lo + PIECE - 1) / PIECE * PIECE, last = hi / PIECE * PIECE;
+	uint64_t first = (lo + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES, last = hi / VECTOR_BYTES * VECTOR_BYTES;
 	if (first > last) first = last = hi;
 	if (lo < first) count_side_by_side(m, lo, first, (int)size);
-	for (at = first; at < last; at += LANES * PIECE) count_side_by_side(m, at, last, PIECE);
+	for (at = first; at < last; at += LANES * VECTOR_BYTES) count_side_by_side(m, at, last, VECTOR_BYTES);
 	if (last < hi) count_side_by_side(m, last, hi, (int)size);
 	for (int i = 0; i < t->regs * LANES && !sim_failed(m->w->u->r); i++)
 		if (m->lanes >> i % LANES & 1 && element_at(m, &m->o[i % LANES], i / LANES, i % LANES, &at))
@@ -413,7 +413,7 @@ static void move_tile(Mover *m)
 		return;
 	}
 	Warp *w = m->w;
-	uint32_t in_piece = piece_bits(t->p.bit, t->p.vec), by_pieces = 0, all = 0, single = 0;
+	uint32_t in_piece = vector_bits(t->p.bit, t->p.vec), by_pieces = 0, all = 0, single = 0;
 	for (int l = 0; l < LANES; l++) {
 		if (!(m->lanes >> l & 1)) continue;
 		const Origin *o = &m->o[l];
@@ -436,14 +436,14 @@ static void move_tile(Mover *m)
 		uint32_t whole = all, parts = 0;
 		for (int l = 0; l < LANES; l++) {
 			if (!(by_pieces >> l & 1)) continue;
-			if ((m->o[l].aligned || (t->moved && t->p.vec)) && piece_inside(m, reg, l))
+			if ((m->o[l].aligned || (t->moved && t->p.vec)) && vector_inside(m, reg, l))
 				whole |= (uint32_t)1 << l;
 			else parts |= (uint32_t)1 << l;
 		}
 		if (w->u->r->fn->peel_line && t->moved && !t->begins) move_around(m, reg, whole);
 		else move_pieces(m, reg, whole);
 		for (uint32_t k = 0; parts && k < (uint32_t)1 << t->p.vec; k++)
-			move_single(m, (int)((uint32_t)reg ^ piece_reg(t->p.bit, t->p.vec, k)), parts);
+			move_single(m, (int)((uint32_t)reg ^ vector_reg(t->p.bit, t->p.vec, k)), parts);
 		move_single(m, reg, single);
 	}
 }
@@ -694,7 +694,7 @@ static uint32_t count_pieces(Warp *w, const Step *s, int reg, uint32_t lanes)
 	for (int l = 0; l < LANES; l++) {
 		bool in = lanes >> l & 1 && place_element(w, s, reg, l, &q.at[l]) && q.at[l] % bytes == 0;
 		for (uint32_t k = 1; in && k < (uint32_t)1 << x->p.vec; k++)
-			in = place_element(w, s, (int)((uint32_t)reg ^ piece_reg(x->p.bit, x->p.vec, k)), l, &at);
+			in = place_element(w, s, (int)((uint32_t)reg ^ vector_reg(x->p.bit, x->p.vec, k)), l, &at);
 		if (in) q.lanes |= (uint32_t)1 << l;
 	}
 	count_global(w, &q, x->writes);
@@ -793,7 +793,7 @@ static void combine_run(Warp *w, const Step *s, uint32_t first)
 			if (!same_place(w, s, reg, next, l)) continue;
 			x->gone[reg] |= (uint32_t)1 << l;
 			for (uint32_t i = 0; i < (uint32_t)1 << x->p.vec; i++) {
-				int piece = (int)piece_reg(x->p.bit, x->p.vec, i);
+				int piece = (int)vector_reg(x->p.bit, x->p.vec, i);
 				Cell *to = &x->sum[(next ^ piece) * LANES + l];
 				*to = cells_combined(update_combine(s->op), x->e, x->sum[(reg ^ piece) * LANES + l], *to);
 			}
@@ -809,7 +809,7 @@ static void combine_runs(Warp *w, const Step *s)
 		for (int l = 0; l < LANES; l++) x->sum[reg * LANES + l] = element_value(w, s, x->first, reg, l);
 	}
 	for (int reg = 0; reg < x->regs; reg++)
-		if (is_first_reg(x->spare, reg) && !((uint32_t)reg & (x->run.bits | piece_bits(x->p.bit, x->p.vec))))
+		if (is_first_reg(x->spare, reg) && !((uint32_t)reg & (x->run.bits | vector_bits(x->p.bit, x->p.vec))))
 			combine_run(w, s, (uint32_t)reg);
 }
 
@@ -822,14 +822,14 @@ Go run_elements(Warp *w, const Step *s)
 	lanes &= w->active;
 	if (x->writes) lanes &= w->live;
 	Cell *to = out ? sim_def(w, out, x->regs) : NULL;
-	uint32_t pieces = piece_bits(x->p.bit, x->p.vec);
+	uint32_t pieces = vector_bits(x->p.bit, x->p.vec);
 	if (x->run.log2) combine_runs(w, s);
 	for (int reg = 0; reg < x->regs && !sim_failed(w->u->r); reg++) {
 		if (!is_first_reg(x->spare, reg) || (uint32_t)reg & pieces) continue;
 		uint32_t there = x->run.log2 ? lanes & ~x->gone[reg] : lanes;
 		uint32_t whole = x->p.vec ? count_pieces(w, s, reg, there) : 0;
 		for (uint32_t k = 0; k < (uint32_t)1 << x->p.vec && !sim_failed(w->u->r); k++)
-			run_register(w, s, (int)((uint32_t)reg ^ piece_reg(x->p.bit, x->p.vec, k)), there, whole, to);
+			run_register(w, s, (int)((uint32_t)reg ^ vector_reg(x->p.bit, x->p.vec, k)), there, whole, to);
 	}
 	return x->one && !w->u->r->fn->cluster ? run_copies(w, out, ir_int(s->op, AT_SLOT, 0)) : GO_NEXT;
 }

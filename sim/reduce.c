@@ -166,7 +166,7 @@ static void reduce_peeled(Warp *w, const Step *s, const Reduce *p, const SimVal 
 {
 	const Fn *fn = w->u->r->fn;
 	Lane32 all, part = { .c = { { 0 } } }, was;
-	int each = peel_piece(fn);
+	int each = peel_vector(fn);
 	for (int reg = 0; reg <= fn->row_regs; reg += each) {
 		for (int i = 0; i < each && reg + i <= fn->row_regs; i++) add_register(p, x, reg + i, products, i == 0, &part);
 		was = all;

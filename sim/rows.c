@@ -45,7 +45,7 @@ int64_t row_element(const Warp *w, int64_t begin, int64_t place, bool end, int l
 {
 	const Fn *fn = w->u->r->fn;
 	if (!fn->peel_line) return place >= begin ? place - begin : -1;
-	int64_t length = length_of(w, 0), body = (length - begin - fn->peel_apart) & ~(int64_t)(peel_piece(fn) - 1);
+	int64_t length = length_of(w, 0), body = (length - begin - fn->peel_apart) & ~(int64_t)(peel_vector(fn) - 1);
 	if (!end) return place < body ? begin + place : -1;
 	int64_t thread = lane + w->num * LANES, front = peel_front(fn);
 	if (thread < front) return thread < begin ? thread : -1;

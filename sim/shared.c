@@ -309,7 +309,7 @@ void *plan_load_shared(Run *r, const Op *op)
 
 static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *from, Cell *to)
 {
-	uint32_t bits = piece_bits(b->p.bit, b->p.vec);
+	uint32_t bits = vector_bits(b->p.bit, b->p.vec);
 	int n = 1 << b->p.vec;
 	for (int reg = 0; reg < b->regs && !sim_failed(w->u->r); reg++) {
 		Request q = { .lanes = lanes, .bytes = elem_bytes(b->e) << b->p.vec };
@@ -320,7 +320,7 @@ static void each_piece(Warp *w, const Buffer *b, uint32_t lanes, const SimVal *f
 			q.at[l] = (uint64_t)(shared_base(w, l) + b->slot
 				+ (int64_t)map_at(&b->off, reg, l, w->num) * elem_bytes(b->e));
 		for (int k = 0; k < n; k++) {
-			uint32_t at = ((uint32_t)reg ^ piece_reg(b->p.bit, b->p.vec, (uint32_t)k)) * LANES;
+			uint32_t at = ((uint32_t)reg ^ vector_reg(b->p.bit, b->p.vec, (uint32_t)k)) * LANES;
 			if (from) src[k] = from->p + (at & from->mask);
 			else dst[k] = to + at;
 		}
