@@ -484,7 +484,8 @@ static Val *in_grid(const Line *l, Builder *b)
 	const Type *t = line_type(l, EL_I64), *yes = line_type(l, EL_BOOL);
 	Val *blocks = ir_op1(b, OP_LAUNCH, type_scalar(EL_I64), 0, NULL);
 	ir_set_sym(blocks->def, AT_SYM, x->w->fn->grid[x->w->axis]);
-	Val *in = ir_binary(b, OP_LT, yes, to_i64(b, each(l, b, bid->out[0])), ir_unary(b, OP_BROADCAST, t, blocks));
+	Val *number = to_i64(b, each(l, b, bid->out[0]));
+	Val *in = ir_binary(b, OP_LT, yes, number, ir_unary(b, OP_BROADCAST, t, blocks));
 	return ir_unary(b, OP_BROADCAST, type_with_elem(l->shape, EL_BOOL), in);
 }
 

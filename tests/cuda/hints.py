@@ -8,7 +8,7 @@ from common import *
 
 # kernel, architecture: (threads, blocks or None, copies of the loops in their order)
 WANT = {
-    ("loops", "80"): (64, None, [2, 3]), ("loops", "89"): (64, None, [4, 3]), ("loops", "90A"): (256, None, [8, 3]),
+    ("loops", "80"): (256, None, [2, 3]), ("loops", "89"): (256, None, [4, 3]), ("loops", "90A"): (256, None, [8, 3]),
     ("many", "80"): (128, 2, []), ("many", "89"): (128, 12, []), ("many", "90A"): (128, 16, []),
     ("large", "80"): (1024, 1, []), ("large", "89"): (1024, 1, []), ("large", "90A"): (1024, 2, []),
 }

@@ -99,7 +99,7 @@ def plans(path):
         plan = []
         for line in lines:
             line = re.sub(r"\bat \d+:\d+$", "", re.sub(r"^    \d+:\d+ +", "    ", line))
-            line = re.sub(r"^    (load|store|atomic_\w+|gather|scatter) +\S+ ", r"    \1 ", line)
+            line = re.sub(r"^    (loads?|store|atomic_\w+|gather|scatter) +\S+ ", r"    \1 ", line)
             line = re.sub(r"^( +taken +\S+).*", r"\1", line)       # what the model predicts for it is no part of the plan
             if re.match(r" +(best|next) +\S", line): continue
             if "registers  " not in line and not re.match(r"    at +access", line): plan.append(re.sub(r" +", " ", line))
