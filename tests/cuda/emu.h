@@ -481,7 +481,7 @@ EMU_SHFL(u16, unsigned short) EMU_SHFL(u32, unsigned) EMU_SHFL(u64, unsigned lon
 EMU_SHFL(f8e5m2, unsigned char) EMU_SHFL(f16, unsigned short) EMU_SHFL(bf16, unsigned short) EMU_SHFL(tf32, float)
 EMU_SHFL(f32, float) EMU_SHFL(f64, double) EMU_SHFL(bool, unsigned char)
 
-#define EMU_WARP(op, elem, T, expression) \
+#define EMU_COMBINE(op, elem, T, expression) \
 	static inline T ct_warp_##op##_##elem(T a) \
 	{ \
 		const unsigned char *all = emu_exchange(&a, sizeof a); \
@@ -490,12 +490,15 @@ EMU_SHFL(f32, float) EMU_SHFL(f64, double) EMU_SHFL(bool, unsigned char)
 		for (int i = 1; i < 32; i++) { memcpy(&b, all + i * EMU_HANDED, sizeof b); r = (T)(expression); } \
 		return r; \
 	}
-#define EMU_WARP_BITS(elem, T) EMU_WARP(bitand, elem, T, r & b) EMU_WARP(bitor, elem, T, r | b) EMU_WARP(bitxor, elem, T, r ^ b)
-#define EMU_WARP_INT(elem, T) \
-	EMU_WARP_BITS(elem, T) EMU_WARP(add, elem, T, (unsigned)r + (unsigned)b) EMU_WARP(max, elem, T, r > b ? r : b) \
-	EMU_WARP(min, elem, T, r < b ? r : b)
-EMU_WARP_BITS(bool, unsigned char) EMU_WARP_INT(i8, signed char) EMU_WARP_INT(i16, short) EMU_WARP_INT(i32, int)
-EMU_WARP_INT(u8, unsigned char) EMU_WARP_INT(u16, unsigned short) EMU_WARP_INT(u32, unsigned)
+#define EMU_COMBINE_BITS(elem, T) \
+	EMU_COMBINE(bitand, elem, T, r & b) EMU_COMBINE(bitor, elem, T, r | b) EMU_COMBINE(bitxor, elem, T, r ^ b)
+#define EMU_COMBINE_INT(elem, T) \
+	EMU_COMBINE_BITS(elem, T) EMU_COMBINE(add, elem, T, (unsigned)r + (unsigned)b) EMU_COMBINE(max, elem, T, r > b ? r : b) \
+	EMU_COMBINE(min, elem, T, r < b ? r : b)
+EMU_COMBINE(bitand, bool, unsigned char, r & b) EMU_COMBINE(bitor, bool, unsigned char, r | b)
+EMU_COMBINE(bitxor, bool, unsigned char, r ^ b)         /* bool is a macro: it must not pass through another one */
+EMU_COMBINE_INT(i8, signed char) EMU_COMBINE_INT(i16, short) EMU_COMBINE_INT(i32, int)
+EMU_COMBINE_INT(u8, unsigned char) EMU_COMBINE_INT(u16, unsigned short) EMU_COMBINE_INT(u32, unsigned)
 
 /* Votes lie side by side: 32 boxes are as many lines of the processor's cache. Eight bytes that are 0 or 1, times the sum of
  * 1 << 7 * (8 - i) for all i, have the vote of byte i as bit i of the last byte. */
