@@ -15,7 +15,7 @@
 #include "base/diag.h"
 #include "base/fmt.h"
 
-enum { BLOCK = 1 << 20, KEPT = 64 };
+enum { BLOCK = 1 << 20, KEPT = 4 };
 
 typedef struct ArenaBlock {
 	struct ArenaBlock *prev;

@@ -385,10 +385,11 @@ static bool collapse_one(Fn *fn)
 	ValSyms syms = valsyms_new(fn);
 	const int *uses = ir_use_counts(fn, A_TMP);
 	for (int i = loops.p.n - 1; i >= 0; i--) {      /* those inside first */
-		Nest n = { .fn = fn, .syms = &syms, .uses = uses, .loop = { loops.p.p[i], NULL }, .axis = { -1, -1 },
-			.moves = NEW_ARRAY(A_TMP, bool, fn->nval) };
+		Nest n = { .fn = fn, .syms = &syms, .uses = uses, .loop = { loops.p.p[i], NULL }, .axis = { -1, -1 } };
 		n.loop[INNER] = only_loop(&n);
-		if (!n.loop[INNER] || !goes_through(&n, OUTER) || !goes_through(&n, INNER) || !look_inside(&n)) continue;
+		if (!n.loop[INNER]) continue;
+		n.moves = NEW_ARRAY(A_TMP, bool, fn->nval);
+		if (!goes_through(&n, OUTER) || !goes_through(&n, INNER) || !look_inside(&n)) continue;
 		rewrite(&n);
 		return true;
 	}

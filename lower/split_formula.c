@@ -419,9 +419,18 @@ static bool take_products(SplitLoop *l)
 	return any;
 }
 
+/* Tables of all values stay for a loop whose formula is found alone: a kernel may have thousands of loops. */
+static bool found(const Fn *fn, const Op *loop, SplitLoop *l)
+{
+	ArenaMark mark = arena_mark(A_TMP);
+	if (find(fn, loop, l)) return true;
+	arena_release(A_TMP, mark);
+	return false;
+}
+
 void split_find_formula(const Fn *fn, const Op *loop, SplitLoop *l)
 {
-	if (!find(fn, loop, l) && take_products(l)) find(fn, loop, l);
+	if (!found(fn, loop, l) && take_products(l)) found(fn, loop, l);
 }
 
 /* ---- shares ---- */
