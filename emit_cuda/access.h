@@ -9,7 +9,7 @@ typedef struct OpAsked {                /* of the operation */
 	bool ordered;                   /* what it reads has been written by this kernel */
 	bool in_region;                 /* of a loop or an if */
 	bool made_again;                /* its address is not held from before a loop */
-	bool asks_ahead;                /* for the tile of the loop's next iteration, so many steps on along each axis: */
+	bool asks_ahead;                /* for the tile of the loop's next iteration; how many steps on, along each axis: */
 	int64_t ahead[TENSOR_RANK];
 	int64_t multiple;               /* a power of two that divides the tile's begin along `fast`, but for its offset */
 } OpAsked;

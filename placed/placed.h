@@ -190,7 +190,7 @@ const Sym *row_warps(const Fn *fn);
 bool rows_are_sorted(const Fn *fn);             /* then that is a power of two */
 bool rows_scan_back(const Fn *fn);              /* from their ends */
 /* Of a kernel with {short_rows}: elements of the longest row that 2^log2 lanes hold. */
-int row_few_unit(const Fn *fn); /* so many registers are left out together: whole vectors, and chunks (lower/chunk.c) */
+int row_few_unit(const Fn *fn); /* registers that are left out together: whole vectors, and chunks (lower/chunk.c) */
 int row_share_registers(const Fn *fn);  /* of each lane, where the warps of a row have equal shares of it; 0: all */
 bool rows_share(const Fn *fn);                  /* short rows, or those of a warp, share a thread block */
 int64_t row_of_lanes(const Fn *fn, int log2);
