@@ -216,7 +216,8 @@ Str words_load_shared(Elem e, CuInt at);                  /* one element at byte
 Str words_load_piece(Elem e, CuInt at);
 void words_store_shared(Cu *g, Elem e, CuInt at, Str x);
 void words_opaque(Cu *g, const Op *op);                  /* word by word, and nvcc forgets what it unpacked before */
-Str words_pad(Cu *g, Elem e, Str pad);                  /* the bits of one element */
+Str words_pad(Cu *g, Elem e, const Val *pad);           /* the bits of one element, a scalar */
+Str words_pad_element(Cu *g, Elem e, Str pad);          /* the same of an element of a tile */
 Str words_bits(Elem e, Str x);
 Str words_value(Elem e, Str bits);
 

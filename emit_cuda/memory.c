@@ -385,18 +385,20 @@ static void print_ahead(Access *x)
 static void print_aligned(Access *x, Str whole)
 {
 	Cu *g = x->g;
-	bool both = whole && x->ways != WAYS_MASKED;
-	if (both) out_printf(g->o, "if (%s) {\n", whole);
-	else out_puts(g->o, "{\n");
-	out_in(g->o);
-	if (both || !whole) print_pieces(x, false);
-	if (both) {
+	if (!whole) {
+		print_pieces(x, false);
+	} else if (x->ways == WAYS_MASKED) {
+		print_partial(x);
+	} else {
+		out_printf(g->o, "if (%s) {\n", whole);
+		out_in(g->o);
+		print_pieces(x, false);
 		out_off(g->o);
 		out_puts(g->o, "} else {\n");
 		out_in(g->o);
+		print_partial(x);
+		cu_end(g);
 	}
-	if (whole) print_partial(x);
-	cu_end(g);
 	if (x->words && !x->held) get_words(x);
 }
 
@@ -452,9 +454,7 @@ void access_load_held(Cu *g, const Op *op, Str held)
 	Access x;
 	open_access(&x, g, op, op->out[0], false);
 	x.held = held;
-	const Val *pad = ir_in(op, op->nin - 1);
-	Num n;
-	x.pad = words_pad(g, x.v->elem, ir_const_value(pad, &n) ? cu_num(pad->type->elem, n) : cu_scalar(g, pad));
+	x.pad = words_pad(g, x.v->elem, ir_in(op, op->nin - 1));
 	print_access(&x);
 }
 
@@ -486,7 +486,7 @@ void memory_load(Cu *g, const Op *op)
 		out_in(g->o);
 	}
 	open_access(&x, g, op, r, false);
-	x.pad = words_pad(g, x.v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
+	x.pad = words_pad(g, x.v->elem, ir_in(op, op->nin - 1));
 	print_access(&x);
 	if (one) {
 		cu_end(g);

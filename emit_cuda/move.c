@@ -55,8 +55,9 @@ static void begin_warps(Cu *g, const Op *op)
 	out_printf(g->o, "for (unsigned int ct_to = ct_warp; ct_to < %d; ct_to += %s) {\n", g->fn->warps,
 		cu_warps_started(g->fn));
 	out_in(g->o);
-	out_printf(g->o, "const %s ct_x = ct_to == ct_warp ? %s : %s;\n", cu_type(x->type->elem), cu_at(g, x, "0"),
-		cu_of_no_warp(g, x));
+	Str own = cu_at(g, x, "0"), none = cu_of_no_warp(g, x);
+	if (own == none) out_printf(g->o, "const %s ct_x = %s;\n", cu_type(x->type->elem), own);
+	else out_printf(g->o, "const %s ct_x = ct_to == ct_warp ? %s : %s;\n", cu_type(x->type->elem), own, none);
 	out_puts(g->o, "const unsigned int ct_warp = ct_to;\n");
 }
 

@@ -251,7 +251,7 @@ void patch_loads(Cu *g, const Op *op)
 	x->plan = &r.q;
 	out_printf(g->o, "%s %s[%d];        /* %s of %d places */\n", cu_type(x->v->elem), x->patch, size,
 		type_text(op->out[0]->type), op->nout);
-	x->pad = words_pad(g, x->v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
+	x->pad = words_pad(g, x->v->elem, ir_in(op, op->nin - 1));
 	if (!tilefn_print(x)) {
 		cu_open(g);
 		access_origin(x);

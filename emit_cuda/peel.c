@@ -284,7 +284,7 @@ void peel_load(Cu *g, const Op *op)
 {
 	Access x;
 	begin(&x, op, op->out[0], false, g);
-	x.pad = words_pad(g, x.v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
+	x.pad = words_pad(g, x.v->elem, ir_in(op, op->nin - 1));
 	const char *nc = x.v->constant ? "nc" : "";
 	if (g->part == PART_END) {
 		load_end(&x);

@@ -122,7 +122,7 @@ static void print_element(const Elements *x)
 	cu_line(g, op);
 	switch (op->code) {
 	case OP_GATHER: case OP_LOAD_PTR: {
-		Str pad = words_pad(g, x->e, data);
+		Str pad = words_pad_element(g, x->e, data);
 		out_printf(g->o, "const %s ct_w = ct_ld%s_b%d_if(ct_a, ct_ok, %s);\n", words_type(bits / 8),
 			x->v && x->v->constant ? "nc" : "", bits, pad);
 		words_unpack(g, x->e, 1, "ct_w", &r);

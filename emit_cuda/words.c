@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
+#include "ir/fold.h"
 
 const char *words_type(int bytes)
 {
@@ -214,7 +215,15 @@ void words_opaque(Cu *g, const Op *op)
 	cu_end(g);
 }
 
-Str words_pad(Cu *g, Elem e, Str pad)
+Str words_pad(Cu *g, Elem e, const Val *pad)
+{
+	Num n;
+	bool known = ir_const_value(pad, &n);
+	if (known && e == EL_F32) return str_fmt("0x%08xu", (unsigned)num_bits(e, n));
+	return words_pad_element(g, e, known ? cu_num(e, n) : cu_scalar(g, pad));
+}
+
+Str words_pad_element(Cu *g, Elem e, Str pad)
 {
 	if (elem_bytes(e) < 8) return words_bits(e, pad);
 	Str t = cu_fresh(g, "pad");
