@@ -82,16 +82,28 @@ static int how_of(const CuKernel *k, const CuVersion *t, const ArchRow *a)
 		| (t->together ? HOW_TOGETHER : 0);
 }
 
+/* In words of the table's own (start.c). */
+static Str how_text(int how)
+{
+	static const struct { int bit; const char *name; } words[] = {
+		{ HOW_PERSISTENT, "CT_PERSISTENT" }, { HOW_DEPENDENT, "CT_DEPENDENT" }, { HOW_TOGETHER, "CT_TOGETHER" },
+	};
+	Str text = NULL;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (how & words[i].bit) text = text ? str_fmt("%s | %s", text, words[i].name) : str_intern(words[i].name);
+	return text ? text : str_intern("0");
+}
+
 static long long shared_of(const CuVersion *t) { return (long long)block_shared(t->v.fn, t->threads); }
 
 /* Of a version, or of its kernel for short rows: the shared memory there is that of one tile block. */
 static void print_row(Out *o, const CuKernel *k, const CuVersion *t, const ArchRow *arch, bool is_short)
 {
 	const Fn *fn = t->v.fn;
-	out_printf(o, "\t{ (const void *)%s%s, %d, %d, %d, %d, %d, %lld, %d, \"%s\" },\n", t->name,
+	out_printf(o, "\t{ (const void *)%s%s, %d, %d, %d, %d, %d, %lld, %s, \"%s\" },\n", t->name,
 		is_short ? "_short" : "", arch->number, arch->specific, is_short ? COST_SHORT_THREADS : t->threads,
 		fn->cluster ? fn->cluster : 1, fn->packed && !is_short ? fn->packed : 1,
-		is_short ? (long long)fn->shared_bytes : shared_of(t), how_of(k, t, arch), arch->name);
+		is_short ? (long long)fn->shared_bytes : shared_of(t), how_text(how_of(k, t, arch)), arch->name);
 }
 
 /* ct_k, and how many rows it has. */
