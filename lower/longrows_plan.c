@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/monoid.h"
+#include "lower/beyond.h"
 #include "lower/longrows.h"
 #include "lower/placed.h"
 #include "lower/rebase.h"
@@ -103,14 +104,24 @@ static bool loads_agree(const PartsPlan *p, int store)
 }
 
 /* ---- elements after a row's end ---- */
-static bool is_cut(const void *plan, const Val *v) { return is_long(plan, v); }
+static bool has_places(const void *plan, const Val *v) { return is_long(plan, v); }
 
-static Outside after_row(const PartsPlan *p) { return (Outside){ p, is_cut, p->extent }; }
+static bool is_extent(void *plan, const Sym *s) { return s == ((const PartsPlan *)plan)->extent; }
 
 static bool outside(const PartsPlan *p, const Val *v, Num *r)
 {
-	Outside o = after_row(p);
-	return strip_outside(&o, v, r);
+	PartsPlan *of = (PartsPlan *)p;
+	Beyonds b = { NEW_ARRAY(A_TMP, Beyond, p->fn->nval), has_places, is_extent, of, NULL, 0 };
+	Beyond x = beyond_end(&b, v);
+	*r = x.n;
+	return beyond_is_number(x);
+}
+
+/* Is v the question whether an element lies inside its row? */
+static bool asks_inside(const PartsPlan *p, const Val *v)
+{
+	const Val *end, *i = strip_places(v, type_log2_size(v->type), &end);
+	return i && is_long(p, i) && launched_sym(end) == p->extent;
 }
 
 static bool changes_nothing(const PartsPlan *p, const PartSum *s)
@@ -184,8 +195,7 @@ static bool is_square(const PartsPlan *p, PartSum *s)
 	if (!mul || ir_in(mul, 0) != ir_in(mul, 1)) return false;
 	Val *d = ir_in(mul, 0);
 	const Op *select = pair_made_by(d, OP_SELECT);
-	Outside o = after_row(p);
-	if (select && ir_const_value(ir_in(select, 2), &n) && n.f == 0 && strip_asks_inside(&o, ir_in(select, 0))) {
+	if (select && ir_const_value(ir_in(select, 2), &n) && n.f == 0 && asks_inside(p, ir_in(select, 0))) {
 		s->mask = ir_in(select, 0);
 		d = ir_in(select, 1);
 	}

@@ -38,14 +38,6 @@ bool strip_is_cut(const StripPlan *p, const Val *v);
 /* Of the question whether a place comes before an end: the numbers of the places. NULL: v is another one, or its
  * operands are narrower than the places of a tile of 2^log2 elements. */
 const Val *strip_places(const Val *v, int log2, const Val **end);
-/* Tiles along rows of an extent, as a plan cuts them: the number that all elements of v have after a row's end. */
-typedef struct Outside {
-	const void *plan;
-	bool (*is_cut)(const void *plan, const Val *v); /* is v such a tile? */
-	const Sym *extent;
-} Outside;
-bool strip_outside(const Outside *o, const Val *v, Num *r);
-bool strip_asks_inside(const Outside *o, const Val *v);  /* is v the question whether an element is inside its row? */
 bool strip_by_index(const Op *op);              /* its result is the number of an element: of equal ones, the first */
 bool strip_is_backward(const StripPlan *p, int level);  /* the loop begins with the last slice, for a backward scan */
 Val *strip_exponent(const StripOp *o);          /* of an online sum: x */

@@ -7,9 +7,9 @@
  * slice to the last, it ends with the last slice that has elements. */
 #include "base/diag.h"
 #include "ir/fold.h"
+#include "ir/monoid.h"
+#include "lower/beyond.h"
 #include "lower/strip.h"
-
-enum { DEPTH = 32, OPERANDS = 4 };
 
 /* The extent along the axis that is cut, which all accesses have in common; NULL: they have none. */
 static const Sym *common_extent(const StripPlan *p)
@@ -58,50 +58,29 @@ const Val *strip_places(const Val *v, int log2, const Val **end)
 	return *end && i && i->def && i->def->code == OP_IOTA ? i : NULL;
 }
 
-bool strip_asks_inside(const Outside *o, const Val *v)
+/* ---- what is beyond the end ---- */
+typedef struct End { const StripPlan *plan; const Sym *extent; } End;
+
+static bool is_cut(const void *end, const Val *v) { return strip_is_cut(((const End *)end)->plan, v); }
+
+static bool is_extent(void *end, const Sym *s) { return s == ((const End *)end)->extent; }
+
+/* Does one slice beyond the end change the result as all of them do? */
+static bool settles(Beyonds *b, const StripOp *o)
 {
-	const Val *end, *i = strip_places(v, type_log2_size(v->type), &end);
-	const IrAttr *sym = i && end->def && end->def->code == OP_LAUNCH ? ir_attr(end->def, AT_SYM) : NULL;
-	return sym && sym->u.sym == o->extent && o->is_cut(o->plan, i);
-}
-
-static bool number_outside(const Outside *o, const Val *v, int depth, Num *r)
-{
-	const Op *op = v->def;
-	Num in[OPERANDS];
-	if (ir_const_value(v, r)) return true;
-	if (!op || !depth) return false;
-	if (op_has(op, OPF_FREE)) return number_outside(o, ir_in(op, 0), depth - 1, r);
-	switch (op->code) {
-	case OP_LOAD: return o->is_cut(o->plan, v) && ir_const_value(ir_in(op, op->nin - 1), r);
-	case OP_SELECT: return strip_asks_inside(o, ir_in(op, 0)) && number_outside(o, ir_in(op, 2), depth - 1, r);
-	default: break;
-	}
-	if (!op_has(op, OPF_ELEMWISE) || op->nin > OPERANDS || !fold_is_exact(op->code)) return false;
-	for (int i = 0; i < op->nin; i++)
-		if (!number_outside(o, ir_in(op, i), depth - 1, &in[i])) return false;
-	Elem e = ir_in(op, 0)->type->elem;
-	if (op->code == OP_CAST) *r = fold_cast(in[0], e, v->type->elem, fold_modes(op));
-	else return fold_op(op->code, fold_modes(op), e, v->type->elem, op->nin, in, r);
-	return true;
-}
-
-bool strip_outside(const Outside *o, const Val *v, Num *r) { return number_outside(o, v, DEPTH, r); }
-
-static bool is_cut(const void *plan, const Val *v) { return strip_is_cut(plan, v); }
-
-/* Does one slice outside change the result as all of them do? */
-static bool settles(const StripPlan *p, const StripOp *o, const Sym *extent)
-{
-	Num n;
-	Elem e = ir_in(o->op, 0)->type->elem;
-	Outside beyond = { p, is_cut, extent };
-	if (!strip_outside(&beyond, o->online < 0 ? ir_in(o->op, 0) : strip_exponent(o), &n)) return false;
-	if (o->online >= 0) return n.f == -1.0 / 0.0;
+	const Val *v = o->online < 0 ? ir_in(o->op, 0) : strip_exponent(o);
+	Elem e = v->type->elem;
+	Beyond x = beyond_end(b, v);
+	if (o->online >= 0) return beyond_is_number(x) && x.n.f == -1.0 / 0.0;
 	switch (o->op->code) {
-	case OP_SUM: case OP_CUMSUM: case OP_REDUCE_XOR: return elem_is_any_float(e) ? n.f == 0 : n.i == 0;
-	case OP_PROD: case OP_CUMPROD: return num_same(e, n, num_one(e));
-	default: return true;
+	case OP_SUM:
+		return x.kind == BEYOND_NUMBER && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
+	case OP_CUMSUM: case OP_REDUCE_XOR:
+		return beyond_is_number(x) && (elem_is_any_float(e) ? x.n.f == 0 : x.n.i == 0);
+	case OP_PROD: case OP_CUMPROD: return beyond_is_number(x) && num_same(e, x.n, num_one(e));
+	default:
+		return monoid_idempotent(monoid_of_kind(monoid_kind(o->op->code))) && !x.first
+			&& (x.kind == BEYOND_NUMBER || x.kind == BEYOND_SAME);
 	}
 }
 
@@ -111,6 +90,8 @@ Val *strip_count(Slicer *s, Builder *b, int level)
 	const Sym *extent = common_extent(p);
 	const Type *wide = type_scalar(EL_U64);         /* so whatever the minimum becomes is not above it */
 	int64_t all = (int64_t)1 << s->log2, size = 0;
+	End end = { p, extent };
+	Beyonds beyond = { NEW_ARRAY(A_TMP, Beyond, p->nval), is_cut, is_extent, &end, NULL, 0 };
 	bool outside = false;                           /* does a slice outside change a result? */
 	for (int i = 0; i < p->n && extent; i++) {
 		const StripOp *o = &p->ops[i];
@@ -118,7 +99,7 @@ Val *strip_count(Slicer *s, Builder *b, int level)
 			size = type_extent(o->op->out[0]->type, p->axis[o->op->out[0]->id]) >> s->log2;
 		bool meets = o->part || (o->scan && ir_int(o->op, AT_DIRECTION, 0));   /* slices before the row's end */
 		outside |= meets;
-		if (meets && o->runs >> level & 1 && !settles(p, o, extent)) extent = NULL;
+		if (meets && o->runs >> level & 1 && !settles(&beyond, o)) extent = NULL;
 	}
 	if (!extent || !size || all < 2) return ir_const_int(b, type_scalar(EL_I32), all);
 	if (s->count) return s->count;
