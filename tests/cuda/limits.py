@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
 from common import *
 
 ROWS = 'import "norms.tile";\nimport "softmax.tile";\n'
-VERSION = re.compile(r"\{ \(const void \*\)\w+, (\d+), [01], (\d+), (\d+), (-?\d+), (\d+), [0-7], \"sm_\w+\" \}")
+VERSION = re.compile(r"\{ \(const void \*\)\w+, (\d+), [01], (\d+), (\d+), (-?\d+), (\d+), [\w |]+, \"sm_\w+\" \}")
 
 with tmpdir() as where:
     n = 0
