@@ -96,15 +96,24 @@ static Fn *write_totals(const Numbers *w)
 
 static const Sym *at_least(const Sym *x, int64_t least) { return sym_cmp(SYM_LE, sym_const(least), x); }
 
-/* Calls for which two steps are faster: of few rows, of long ones, and of squares, which are read twice otherwise. */
+static bool any_part(const Numbers *w, PartKind kind)
+{
+	for (int i = 0; i < w->k.p.sums.n; i++)
+		if (w->k.p.sums.p[i].kind == kind) return true;
+	return false;
+}
+
+/* Calls for which two steps are faster: of few rows, of long ones, and of squares, which are read twice otherwise.
+ * Places are compared and exchanged by each part, which costs more than its loads: so only where a thread block for
+ * each row leaves multiprocessors idle. */
 static const Sym *gains(const Numbers *w, int64_t bytes)
 {
 	const Sym *row = sym_mul(w->k.p.extent, sym_const(bytes)), *few = sym_mul(w->blocks, sym_const(COST_NUMBERS_FEW));
-	int64_t alone = COST_NUMBERS_LONG;
-	for (int i = 0; i < w->k.p.sums.n; i++)
-		if (w->k.p.sums.p[i].kind == PART_SQUARES) alone = COST_NUMBERS_SQUARES;
-	const Sym *shared = sym_logic(SYM_AND, sym_cmp(SYM_LE, few, row), at_least(row, COST_NUMBERS_ROW));
-	return sym_logic(SYM_OR, shared, at_least(row, alone));
+	const Sym *is_long = at_least(row, COST_NUMBERS_ROW);
+	if (any_part(w, PART_PLACE))
+		return sym_logic(SYM_AND, sym_cmp(SYM_LE, w->blocks, sym_const(COST_NUMBERS_PLACES)), is_long);
+	int64_t alone = any_part(w, PART_SQUARES) ? COST_NUMBERS_SQUARES : COST_NUMBERS_LONG;
+	return sym_logic(SYM_OR, sym_logic(SYM_AND, sym_cmp(SYM_LE, few, row), is_long), at_least(row, alone));
 }
 
 void numbers_divide(const PartsPlan *p, const LowerCx *cx)
