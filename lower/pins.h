@@ -18,7 +18,8 @@ void lower_pins(Module *m);
 void lower_collapse(Module *m);
 /* single_trip.c: variants for rows that one tile holds, in which the loops of a kernel have one iteration, */
 void lower_single_trips(Module *m);
-Fn *variant_of_rows(Fn *fn, const Sym *length, int64_t tile);  /* a copy for rows of 1 to `tile` elements */
+/* A copy, NAME_suffix, for rows of 1 to `tile` elements. */
+Fn *variant_of_rows(Fn *fn, const char *suffix, const Sym *length, int64_t tile);
 void variant_asks(Fn *fn, const Sym *cond);
 /* and, of a kernel whose tiles lie side by side along a row, with one tile block for each (single_tile.c), that for the
  * shortest rows first; false: it has none. */
