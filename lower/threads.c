@@ -176,14 +176,15 @@ static int brief_regs(const Fn *fn, const Size *s)
 	return 0;
 }
 
-/* log2 of the warps that share a tile before a thread holds more than thread_regs says, and of the elements that it
- * holds before there are more warps after all. */
+/* log2 of the warps that share a tile before a thread takes more elements than thread_regs says. */
 static int full_warps(const Fn *fn, const Size *s, const Overlap *o)
 {
-	if (carries_tile(s)) return s->log2 == COST_ROW_ONE_BLOCK + 1 ? COST_FULL_OF_SUMS : BLOCK_WARPS_LOG2;
+	/* with more elements, half of the warps have no registers for two sums of the tile */
+	if (carries_tile(s)) return s->log2 <= COST_ROW_ONE_BLOCK + 1 ? COST_FULL_OF_SUMS : BLOCK_WARPS_LOG2;
 	return fn->by_element && !s->reduces && !o->type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
 }
 
+/* log2 of the elements that a thread takes before there are more warps than full_warps says. */
 static int most_regs(const Size *s) { return s->scans ? COST_SCAN_REGS : COST_REGS_MOST; }
 
 /* The hint @warps decides where it is given. */
