@@ -80,12 +80,10 @@ void access_take_held(Cu *g, const Op *op, Str held);
 void next_begin(Cu *g, const Op *loop);         /* before it: those of the first iteration */
 bool next_load(Cu *g, const Op *op);            /* prints the load, if it is such a one */
 
-void access_ways(Access *x);                    /* of the tile, where access_origin and access_thread are printed */
-
-void patch_fill(Access *x);                     /* the patch, where access_thread is printed */
-
-/* tilefn.c: the access as a call of a function; false: it is printed where it stands. */
-bool tilefn_print(const Access *x);
+/* tilefn.c: the access as a call of a function; false: it is printed where it stands. body: what the function has after
+ * access_thread, the same for all accesses with a patch, and for all others. */
+typedef void AccessBody(Access *x);
+bool tilefn_print(const Access *x, AccessBody *body);
 /* One more argument, and the parameter that takes it; the name of the function of this text, which begins with its
  * parameters: equal texts are one function. t: the tile's type, which the name has; NULL: it has none. */
 typedef struct TileCall { Out *params, *args; int n; } TileCall;        /* NULL: these are not printed */

@@ -403,7 +403,8 @@ static void print_aligned(Access *x, Str whole)
 	if (x->words && !x->held) get_words(x);
 }
 
-void access_ways(Access *x)
+/* The tile, where access_origin and access_thread are printed. */
+static void ways(Access *x)
 {
 	Cu *g = x->g;
 	x->rotates = x->plan.rotated_axis >= 0;
@@ -440,13 +441,13 @@ void access_ways(Access *x)
 
 static void print_access(Access *x)
 {
-	if (tilefn_print(x)) return;
+	if (tilefn_print(x, ways)) return;
 	cu_say(x->g, x->op);
 	out_puts(x->g->o, "{\n");
 	out_in(x->g->o);
 	access_origin(x);
 	access_thread(x);
-	access_ways(x);
+	ways(x);
 	cu_end(x->g);
 }
 

@@ -202,7 +202,8 @@ static void read_patch(Reader *r, int log2)
 	cu_end(g);
 }
 
-void patch_fill(Access *x)
+/* The patch, where access_thread is printed. */
+static void fill(Access *x)
 {
 	Reader r = { .x = *x, .q = *x->patch_plan };
 	read_patch(&r, r.q.vec);
@@ -252,11 +253,11 @@ void patch_loads(Cu *g, const Op *op)
 	out_printf(g->o, "%s %s[%d];        /* %s of %d places */\n", cu_type(x->v->elem), x->patch, size,
 		type_text(op->out[0]->type), op->nout);
 	x->pad = words_pad(g, x->v->elem, cu_scalar(g, ir_in(op, op->nin - 1)));
-	if (!tilefn_print(x)) {
+	if (!tilefn_print(x, fill)) {
 		cu_open(g);
 		access_origin(x);
 		access_thread(x);
-		patch_fill(x);
+		fill(x);
 		cu_end(g);
 	}
 	for (int k = 0; k < op->nout; k++) print_tile(&r, op->out[k], off + k * x->plan.rank);

@@ -174,7 +174,7 @@ static size_t record(Record *r, const Access *x)
 	return n;
 }
 
-static Str print_function(const Record *r)
+static Str print_function(const Record *r, AccessBody *body)
 {
 	EmitOptions opt = { .line = LINE_OFF };         /* it is of no line of the source */
 	Fn fn = { .row_log2 = r->row_log2, .row_regs = r->row_regs, .row_sure = r->row_sure, .row_few = r->row_few,
@@ -205,8 +205,7 @@ static Str print_function(const Record *r)
 	out_in(g.o);
 	if (x.plan.rotated_axis >= 0) out_puts(g.o, "int ct_phase = *ct_turn;\n");
 	access_thread(&x);
-	if (x.patch_plan) patch_fill(&x);
-	else access_ways(&x);
+	body(&x);
 	if (x.plan.rotated_axis >= 0) out_puts(g.o, "*ct_turn = ct_phase;\n");
 	out_off(g.o);
 	out_puts(g.o, "}\n");
@@ -232,7 +231,7 @@ Str tilefn_of(Str what, Elem e, const Type *t, Str text)
 	return f.name;
 }
 
-static Str function_of(const Access *x)
+static Str function_of(const Access *x, AccessBody *body)
 {
 	Record r;
 	Printed p = { .n = record(&r, x) };
@@ -245,17 +244,17 @@ static Str function_of(const Access *x)
 	char *of = arena_alloc(A_UNIT, p.n);
 	memcpy(of, &r, p.n);
 	p.of = (const Record *)of;
-	p.name = tilefn_of(what, x->v->elem, x->data->type, print_function(&r));
+	p.name = tilefn_of(what, x->v->elem, x->data->type, print_function(&r, body));
 	vec_push(A_UNIT, &printed, p);
 	return p.name;
 }
 
-bool tilefn_print(const Access *x)
+bool tilefn_print(const Access *x, AccessBody *body)
 {
 	Cu *g = x->g;
 	if (!has_function(x)) return false;
 	TileCall call = { .args = g->o };
-	Str name = function_of(x);
+	Str name = function_of(x, body);
 	cu_line(g, x->op);
 	out_printf(g->o, "%s(", name);
 	add_all(&call, x);
