@@ -67,23 +67,6 @@ static void run_once(Op *loop)
 	ir_remove(loop);
 }
 
-void variant_asks(Fn *fn, const Sym *cond)
-{
-	vec_push(A_UNIT, &fn->where, ((IrWhere){ .cond = cond, .text = sym_text(cond), .span = fn->span }));
-}
-
-Fn *variant_of_rows(Fn *fn, const char *suffix, const Sym *length, int64_t tile)
-{
-	Fn *variant = copy_kernel(fn);
-	IrWhereVec where = { 0 };
-	for (int i = 0; i < fn->where.n; i++) vec_push(A_UNIT, &where, fn->where.p[i]);
-	variant->where = where;
-	variant->name = str_fmt("%s_%s", fn->name, suffix);
-	variant_asks(variant, sym_cmp(SYM_LE, length, sym_const(tile)));
-	variant_asks(variant, sym_cmp(SYM_LE, sym_const(1), length));
-	return variant;
-}
-
 static Fn *single_trip(Fn *fn)
 {
 	int64_t tile;
