@@ -119,7 +119,7 @@ bool pack_pairs(Fn *fn)
 {
 	Packed p = { 0 };
 	ir_walk(fn->body, look_at, &p);
-	return !p.alone && !p.meets && !p.unknown;
+	return !p.alone && !p.meets && !p.unknown && !overlap_of(fn).type;      /* one access for several tiles */
 }
 
 static void pack_warps(Fn *fn, const Packed *p)
