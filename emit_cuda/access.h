@@ -14,27 +14,18 @@ typedef struct OpAsked {                /* of the operation */
 	int64_t multiple;               /* a power of two that divides the tile's begin along `fast`, but for its offset */
 } OpAsked;
 
-typedef struct Access {         /* see placed/access.h for what is planned */
+typedef struct Access {
 	Cu *g;
 	const Op *op;           /* printers ask it for nothing but its line: tilefn.c */
 	const CuView *v;
 	const Val *data;        /* the tile */
-	Lay l;
-	int rank, fast;         /* fast: the axis of stride 1, or -1 */
-	int vec;                /* log2 of the elements of a vector */
-	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];
-	uint8_t bit[LAY_BITS];
+	AccessPlan plan;        /* vectors, axes, bounds; a printer narrows it where a branch knows more */
 	CuMap map[TENSOR_RANK];
 	bool apart[TENSOR_RANK];        /* coordinate bits of thread and register are apart: they add */
 	bool still[TENSOR_RANK];        /* the same in all threads, which add nothing: there is no ct_c<a> */
-	bool proved[TENSOR_RANK];       /* inside along this axis */
-	bool near[TENSOR_RANK];
-	bool low[TENSOR_RANK];          /* may be below 0 */
 	Str pad;                        /* bits, loads */
 	Str copies;                     /* stores: condition */
-	int rotated_axis;                       /* axis of a row that is rotated by ct_phase (lower/rotate.c), else -1 */
-	int shifted_axis;               /* of a slice that begins ct_phase elements earlier (lower/shift.c), else -1 */
-	bool rotates;                   /* coordinates along it are those of the rotated row */
+	bool rotates;                   /* coordinates along plan.rotated_axis are those of the rotated row */
 	bool forgotten;                 /* ct_last<a> stands for ct_hi<a> (access_forget_bounds) */
 	bool store;
 	Ways ways;
@@ -42,17 +33,15 @@ typedef struct Access {         /* see placed/access.h for what is planned */
 	CuInt reg;                      /* the register, or the first of the vector, that is being printed */
 	Str held;                       /* next.c: the array that vectors are loaded to, instead of registers */
 	Str patch;                      /* patch.c: the array that overlapping loads read their tiles from */
-	const PatchPlan *plan;          /* and how; NULL: it loads or stores one tile */
+	const PatchPlan *patch_plan;    /* and how; NULL: it loads or stores one tile */
 	bool begins;                    /* it is one with which a vector begins */
 	bool words;                     /* vectors are kept in ct_v until all ways of loading meet (words_of_vectors) */
 } Access;
 
 /* ---- view.c ---- */
 Str access_wide(Cu *g, const Val *v);           /* an integer scalar as long long */
-/* A power of two that divides an integer; sums and products keep it when they wrap. */
 
 /* ---- address.c ---- */
-Access access_of(const AccessPlan *p);          /* what it says, and nothing else */
 void access_open(Access *x, Cu *g, const Op *op, const Val *data, bool store);         /* as placed/access.h plans it */
 Str access_origin_text(const Access *x, int a);
 void access_origin(Access *x);                  /* the element offset of the tile along each axis: ct_o0, ct_o1 ... */
@@ -91,12 +80,10 @@ void access_take_held(Cu *g, const Op *op, Str held);
 void next_begin(Cu *g, const Op *loop);         /* before it: those of the first iteration */
 bool next_load(Cu *g, const Op *op);            /* prints the load, if it is such a one */
 
-void access_ways(Access *x);                    /* of the tile, where access_origin and access_thread are printed */
-
-void patch_fill(Access *x);                     /* the patch, where access_thread is printed */
-
-/* tilefn.c: the access as a call of a function; false: it is printed where it stands. */
-bool tilefn_print(const Access *x);
+/* tilefn.c: the access as a call of a function; false: it is printed where it stands. body: what the function has after
+ * access_thread, the same for all accesses with a patch, and for all others. */
+typedef void AccessBody(Access *x);
+bool tilefn_print(const Access *x, AccessBody *body);
 /* One more argument, and the parameter that takes it; the name of the function of this text, which begins with its
  * parameters: equal texts are one function. t: the tile's type, which the name has; NULL: it has none. */
 typedef struct TileCall { Out *params, *args; int n; } TileCall;        /* NULL: these are not printed */

@@ -11,15 +11,15 @@
 #include "emit_cuda/access.h"
 #include "emit_cuda/peel.h"
 
-static uint32_t vector_mask(const Access *x) { return vector_bits(x->bit, x->vec); }
+static uint32_t vector_mask(const Access *x) { return vector_bits(x->plan.bit, x->plan.vec); }
 
 /* The registers of the vector that begins at x->reg. */
 static void vector_registers(const Access *x, Str *reg)
 {
-	for (int k = 0; k < 1 << x->vec; k++) {
+	for (int k = 0; k < 1 << x->plan.vec; k++) {
 		uint32_t add = 0;
-		for (int i = 0; i < x->vec; i++)
-			if (k >> i & 1) add |= (uint32_t)1 << x->bit[i];
+		for (int i = 0; i < x->plan.vec; i++)
+			if (k >> i & 1) add |= (uint32_t)1 << x->plan.bit[i];
 		reg[k] = cu_at(x->g, x->data, cu_xor(x->reg, cu_int(add)).text);
 	}
 }
@@ -30,33 +30,33 @@ static void vector_registers(const Access *x, Str *reg)
 static void words_of_vectors(Access *x)
 {
 	int regs = regs_of(x->data);
-	const char *type = words_type(elem_bytes(x->v->elem) << x->vec);
+	const char *type = words_type(elem_bytes(x->v->elem) << x->plan.vec);
 	x->words = x->held || (!x->store && elem_bytes(x->v->elem) < 4 && regs <= COST_UNROLL_REGS);
-	if (x->words && !x->held) out_printf(x->g->o, "%s ct_v[%d];\n", type, regs >> x->vec);
+	if (x->words && !x->held) out_printf(x->g->o, "%s ct_v[%d];\n", type, regs >> x->plan.vec);
 }
 
 static Str word_of_vector(const Access *x)
 {
-	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->l, vector_mask(x)).text);
+	return str_fmt("%s[%s]", x->held ? x->held : "ct_v", cu_iteration(x->g, x->plan.l, vector_mask(x)).text);
 }
 
 /* Between words and registers: of the vector that begins at x->reg, the ct_i-th. */
 static void put_words(Access *x, const Str *reg)
 {
-	Str w = words_pack_vector(x->g, x->data, x->bit, x->vec, reg);
+	Str w = words_pack_vector(x->g, x->data, x->plan.bit, x->plan.vec, reg);
 	out_printf(x->g->o, "%s = %s;\n", word_of_vector(x), w);
 }
 
 static void get_words(Access *x)
 {
 	Str reg[16];
-	x->reg = cu_registers(x->g, x->l, vector_mask(x));
+	x->reg = cu_registers(x->g, x->plan.l, vector_mask(x));
 	vector_registers(x, reg);
-	words_unpack_vector(x->g, x->data, x->bit, x->vec, word_of_vector(x), reg);
+	words_unpack_vector(x->g, x->data, x->plan.bit, x->plan.vec, word_of_vector(x), reg);
 	cu_end(x->g);
 }
 
-static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->vec; }
+static int piece_bytes(const Access *x) { return elem_bytes(x->v->elem) << x->plan.vec; }
 
 /* What the author says of the L2 cache goes with vectors of 8 and 16 bytes. */
 static bool is_hinted(const Access *x) { return x->asked.cache && piece_bytes(x) >= 8; }
@@ -73,18 +73,18 @@ static void print_policy(const Access *x)
 static bool is_stepped(const Access *x, uint32_t skip)
 {
 	const Cu *g = x->g;
-	int regs = regs_of_layout(g->fn, x->l);
+	int regs = regs_of_layout(g->fn, x->plan.l);
 	return !x->words && !x->held && !g->part && !(skip & (skip + 1))
-		&& regs == 1 << x->l.in[HW_REG];
+		&& regs == 1 << x->plan.l.in[HW_REG];
 }
 
 /* Opens a loop over all registers but those of `skip`: x->reg. bare: its body is one statement. */
 static void open_loop(Access *x, uint32_t skip, bool bare)
 {
 	Cu *g = x->g;
-	int regs = regs_of_layout(g->fn, x->l), each = (int)skip + 1;
+	int regs = regs_of_layout(g->fn, x->plan.l), each = (int)skip + 1;
 	if (!is_stepped(x, skip)) {
-		x->reg = cu_registers(g, x->l, skip);
+		x->reg = cu_registers(g, x->plan.l, skip);
 		return;
 	}
 	x->reg = each == regs ? cu_int(0) : cu_var("ct_b");
@@ -92,7 +92,7 @@ static void open_loop(Access *x, uint32_t skip, bool bare)
 		if (!bare) cu_open(g);
 		return;
 	}
-	bool unrolled = g->roles || cu_unrolled(regs / each), some = cu_leaves_out(g, x->l);
+	bool unrolled = g->roles || cu_unrolled(regs / each), some = cu_leaves_out(g, x->plan.l);
 	if (each == 1 && some) cu_reached(g, "ct_b", 0, 0);
 	else if (each == 1) cu_head(g, "ct_b", 0, regs, unrolled);
 	else if (some) out_printf(g->o, "CT_UNROLL_BY(ct_b, ct_used, %d) ", each);
@@ -113,8 +113,8 @@ static bool is_one_statement(const Access *x, int vec)
 	Elem e = x->v->elem;
 	if (x->rotates || x->g->late || x->g->opt->line != LINE_OFF || (x->store && access_shifts(x))) return false;
 	if (!vec) return x->words || elem_bytes(e) < 8;
-	if (x->store) return words_pack_is_pure(x->g, x->data, x->bit, vec);
-	return x->words || words_vector_is_run(x->g, x->data, x->bit, vec);
+	if (x->store) return words_pack_is_pure(x->g, x->data, x->plan.bit, vec);
+	return x->words || words_vector_is_run(x->g, x->data, x->plan.bit, vec);
 }
 
 /* What is loaded goes to its registers. */
@@ -126,11 +126,11 @@ static void print_loaded(Access *x, int vec, Str loaded, const Str *reg)
 		out_printf(g->o, "%s = %s;\n", word_of_vector(x), loaded);
 		return;
 	}
-	if (vec ? !words_vector_is_run(g, x->data, x->bit, vec) : elem_bytes(e) == 8) {
+	if (vec ? !words_vector_is_run(g, x->data, x->plan.bit, vec) : elem_bytes(e) == 8) {
 		out_printf(g->o, "const %s ct_w = %s;\n", words_type(elem_bytes(e) << vec), loaded);
 		loaded = str_intern("ct_w");
 	}
-	if (vec) words_unpack_vector(g, x->data, x->bit, vec, loaded, reg);
+	if (vec) words_unpack_vector(g, x->data, x->plan.bit, vec, loaded, reg);
 	else words_unpack(g, e, 1, loaded, reg);
 }
 
@@ -139,14 +139,14 @@ static Str vector_inside(const Access *x)
 {
 	Out *o = out_new();
 	if (x->ways == WAYS_ANY) out_puts(o, " && ct_aligned");
-	for (int a = 0; a < x->rank; a++) {
-		if (x->proved[a]) continue;
+	for (int a = 0; a < x->plan.rank; a++) {
+		if (x->plan.proved[a]) continue;
 		Str c = access_coord(x, a, x->reg).text;
-		if (a == x->fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->vec, a);
+		if (a == x->plan.fast) out_printf(o, " && %s + %d <= ct_hi%d", c, 1 << x->plan.vec, a);
 		else out_printf(o, " && %s < ct_hi%d", c, a);
-		if (a == x->fast && access_shifts(x) && x->shifted_axis < 0)
+		if (a == x->plan.fast && access_shifts(x) && x->plan.shifted_axis < 0)
 			out_printf(o, " && %s", access_after_begin(x, a, x->reg));
-		if (x->low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
+		if (x->plan.low[a]) out_printf(o, " && %s >= ct_lo%d", c, a);
 	}
 	Str s = o->n ? str_intern(o->p + 4) : NULL;
 	out_free(o);
@@ -162,10 +162,10 @@ static void print_pieces(Access *x, bool partial)
 	Str reg[16];
 	int bits = 8 * piece_bytes(x);
 	const char *hint = is_hinted(x) ? "_hint" : "", *policy = is_hinted(x) ? ", ct_policy" : "";
-	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = vector_mask(x) | spare;
+	uint32_t spare = x->store ? lay_hwcoord(x->plan.l, lay_free(x->plan.l), HW_REG) : 0, skip = vector_mask(x) | spare;
 	if (partial && !x->store)
 		out_printf(g->o, "const %s ct_pad = %s;\n", words_type(bits / 8), access_pad(x));
-	bool bare = is_one_statement(x, x->vec);
+	bool bare = is_one_statement(x, x->plan.vec);
 	open_loop(x, skip, bare);
 	x->begins = true;
 	if (x->store) elem_print_late(g, x->reg);
@@ -174,7 +174,7 @@ static void print_pieces(Access *x, bool partial)
 	Str at = access_address(x, x->reg), in = partial ? vector_inside(x) : NULL;
 	if (partial && !in) in = str_intern("1");
 	if (x->store) {
-		Str w = words_pack_vector(g, x->data, x->bit, x->vec, reg);
+		Str w = words_pack_vector(g, x->data, x->plan.bit, x->plan.vec, reg);
 		cu_line(g, x->op);
 		if (partial && x->copies) in = str_fmt("%s && %s", in, x->copies);
 		else if (x->copies) out_printf(g->o, "if (%s) ", x->copies);
@@ -186,7 +186,7 @@ static void print_pieces(Access *x, bool partial)
 		}
 	} else {
 		cu_line(g, x->op);
-		print_loaded(x, x->vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "",
+		print_loaded(x, x->plan.vec, str_fmt("ct_ld%s%s_b%d%s(%s%s%s%s%s)", x->v->constant ? "nc" : "",
 			is_hinted(x) ? "_hint" : "", bits, in ? "_if" : "", at,
 			in ? ", " : "", in ? in : "", in ? ", ct_pad" : "", policy), reg);
 	}
@@ -199,7 +199,7 @@ static void print_elements(Access *x)
 	Cu *g = x->g;
 	Elem e = x->v->elem;
 	int bits = 8 * elem_bytes(e);
-	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0;
+	uint32_t spare = x->store ? lay_hwcoord(x->plan.l, lay_free(x->plan.l), HW_REG) : 0;
 	bool words = x->words, bare;
 	x->words = false;
 	bare = is_one_statement(x, 0);
@@ -228,10 +228,12 @@ static void print_elements(Access *x)
 /* What else holds for a vector of which some elements may be inside. */
 static Str touched_text(const Access *x)
 {
-	int a = x->fast;
+	int a = x->plan.fast;
 	Str c = access_coord(x, a, x->reg).text;
-	if (x->rotates) return str_fmt(" && (%s < ct_hi%d || ct_q > %lld)", c, a, (long long)x->g->rotated - (1 << x->vec));
-	return x->proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
+	if (x->rotates)
+		return str_fmt(" && (%s < ct_hi%d || ct_q > %lld)", c, a,
+			(long long)x->g->rotated - (1 << x->plan.vec));
+	return x->plan.proved[a] ? "" : str_fmt(" && %s < ct_hi%d", c, a);
 }
 
 /* The elements of the vector that begins at x->reg and cannot be accessed as one; those that are held become a word. */
@@ -244,9 +246,9 @@ static void print_elements_of(Access *x, Str in)
 	x->begins = false;
 	out_in(g->o);
 	bool rolled = regs_of(x->data) > COST_UNROLL_REGS && !g->roles && !x->held;
-	if (x->held) out_printf(g->o, "%s ct_u[%d];\n", cu_type(e), 1 << x->vec);
-	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->vec);
-	CuInt j = rolled ? cu_var("ct_j") : cu_loop(g, "ct_j", (int64_t)1 << x->vec);
+	if (x->held) out_printf(g->o, "%s ct_u[%d];\n", cu_type(e), 1 << x->plan.vec);
+	if (rolled) out_printf(g->o, "#pragma unroll 1\nfor (int ct_j = 0; ct_j < %d; ct_j++) {\n", 1 << x->plan.vec);
+	CuInt j = rolled ? cu_var("ct_j") : cu_loop(g, "ct_j", (int64_t)1 << x->plan.vec);
 	if (rolled) out_in(g->o);
 	out_printf(g->o, "const int ct_e = %s;\n", cu_xor(x->reg, cu_deposit(j, vector_mask(x))).text);
 	CuInt element = cu_var("ct_e");
@@ -267,7 +269,7 @@ static void print_elements_of(Access *x, Str in)
 	cu_end(g);
 	if (!x->held) return;
 	Str all[16];
-	for (int k = 0; k < 1 << x->vec; k++) all[k] = str_fmt("ct_u[%d]", k);
+	for (int k = 0; k < 1 << x->plan.vec; k++) all[k] = str_fmt("ct_u[%d]", k);
 	put_words(x, all);
 }
 
@@ -289,11 +291,12 @@ static void print_other_elements(Access *x, uint32_t skip)
 /* Whether the border of the tensor may cut a vector; NULL: it cannot. */
 static Str ragged_text(const Access *x)
 {
-	int a = x->fast, mask = (1 << x->vec) - 1;
+	int a = x->plan.fast, mask = (1 << x->plan.vec) - 1;
 	if (x->rotates)
-		return str_fmt("((ct_hi%d | ct_phase%s) & %d) != 0", a, x->low[a] ? str_fmt(" | ct_lo%d", a) : "", mask);
-	if (x->proved[a]) return NULL;
-	return x->low[a] ? str_fmt("((ct_hi%d | ct_lo%d) & %d) != 0", a, a, mask) : str_fmt("(ct_hi%d & %d) != 0", a, mask);
+		return str_fmt("((ct_hi%d | ct_phase%s) & %d) != 0", a, x->plan.low[a] ? str_fmt(" | ct_lo%d", a) : "", mask);
+	if (x->plan.proved[a]) return NULL;
+	return x->plan.low[a] ? str_fmt("((ct_hi%d | ct_lo%d) & %d) != 0", a, a, mask)
+		: str_fmt("(ct_hi%d & %d) != 0", a, mask);
 }
 
 /* Of a row that is shifted: the vectors at its ends. One may be cut in front of a thread's first elements; whether one
@@ -301,9 +304,9 @@ static Str ragged_text(const Access *x)
 static void print_cut(Access *x, uint32_t skip)
 {
 	Cu *g = x->g;
-	int a = x->fast;
-	if (x->shifted_axis >= 0) out_printf(g->o, "if (%s) {\n", ragged_text(x));
-	else out_printf(g->o, "if (ct_c%d < 0 || (ct_hi%d & %d) != 0) {\n", a, a, (1 << x->vec) - 1);
+	int a = x->plan.fast;
+	if (x->plan.shifted_axis >= 0) out_printf(g->o, "if (%s) {\n", ragged_text(x));
+	else out_printf(g->o, "if (ct_c%d < 0 || (ct_hi%d & %d) != 0) {\n", a, a, (1 << x->plan.vec) - 1);
 	out_in(g->o);
 	print_other_elements(x, skip);
 	cu_end(g);
@@ -312,8 +315,8 @@ static void print_cut(Access *x, uint32_t skip)
 static void print_partial(Access *x)
 {
 	Cu *g = x->g;
-	uint32_t spare = x->store ? lay_hwcoord(x->l, lay_free(x->l), HW_REG) : 0, skip = vector_mask(x) | spare;
-	x->rotates = x->rotated_axis >= 0;
+	uint32_t spare = x->store ? lay_hwcoord(x->plan.l, lay_free(x->plan.l), HW_REG) : 0, skip = vector_mask(x) | spare;
+	x->rotates = x->plan.rotated_axis >= 0;
 	access_bounds(x);
 	if (x->ways != WAYS_ANY) {
 		print_pieces(x, true);
@@ -327,7 +330,7 @@ static void print_partial(Access *x)
 		print_elements(x);
 		if (x->words) {
 			Str reg[16];
-			x->reg = cu_registers(g, x->l, vector_mask(x));
+			x->reg = cu_registers(g, x->plan.l, vector_mask(x));
 			vector_registers(x, reg);
 			put_words(x, reg);
 			cu_end(g);
@@ -352,7 +355,7 @@ static void print_partial(Access *x)
 static void open_access(Access *x, Cu *g, const Op *op, const Val *data, bool store)
 {
 	access_open(x, g, op, data, store);
-	if (store) x->copies = cu_writers(g, x->l);
+	if (store) x->copies = cu_writers(g, x->plan.l);
 }
 
 /* Lines of the same tile in the loop's next iteration come into the L2 cache: those of the vectors that begin
@@ -362,18 +365,18 @@ static void print_ahead(Access *x)
 	Cu *g = x->g;
 	if (!x->asked.asks_ahead || x->held) return;
 	Out *on = out_new(), *inside = out_new();
-	x->reg = cu_register(g, x->l, vector_mask(x));
-	for (int a = 0; a < x->rank; a++) {
-		int64_t n = x->asked.ahead[a] * x->step[a];
+	x->reg = cu_register(g, x->plan.l, vector_mask(x));
+	for (int a = 0; a < x->plan.rank; a++) {
+		int64_t n = x->asked.ahead[a] * x->plan.step[a];
 		CuInt at = cu_compound(str_fmt("ct_o%d%s", a, access_of_thread(x, a, "+")));
 		Str here = cu_sum(at, access_coord(x, a, x->reg)).text;
 		Str next = n ? str_fmt(" + %lldll", (long long)n) : str_intern("");
 		if (n) out_puts(on, access_scaled(next, x->v, a));
-		if (n || !x->proved[a])
+		if (n || !x->plan.proved[a])
 			out_printf(inside, "%s%s%s < %s", inside->n ? " && " : "", here, next, x->v->ext[a]);
-		if (x->low[a]) out_printf(inside, "%s%s >= 0", inside->n ? " && " : "", here);
+		if (x->plan.low[a]) out_printf(inside, "%s%s >= 0", inside->n ? " && " : "", here);
 	}
-	x->reg = cu_registers(g, x->l, vector_mask(x));
+	x->reg = cu_registers(g, x->plan.l, vector_mask(x));
 	cu_line(g, x->op);
 	out_printf(g->o, "ct_ask_if(%s%s, %s);\n", access_address(x, x->reg), on->p, inside->p);
 	cu_end(g);
@@ -402,12 +405,13 @@ static void print_aligned(Access *x, Str whole)
 	if (x->words && !x->held) get_words(x);
 }
 
-void access_ways(Access *x)
+/* The tile, where access_origin and access_thread are printed. */
+static void ways(Access *x)
 {
 	Cu *g = x->g;
-	x->rotates = x->rotated_axis >= 0;
-	if (x->rotates) x->proved[x->rotated_axis] = false;
-	if (!x->vec) {
+	x->rotates = x->plan.rotated_axis >= 0;
+	if (x->rotates) x->plan.proved[x->plan.rotated_axis] = false;
+	if (!x->plan.vec) {
 		access_bounds(x);
 		x->forgotten = x->ways == WAYS_SINGLE && regs_of(x->data) > 1;
 		if (x->forgotten) access_forget_bounds(x);
@@ -422,10 +426,10 @@ void access_ways(Access *x)
 		print_aligned(x, whole);
 		return;
 	}
-	bool rotated = x->rotated_axis >= 0 && x->rotated_axis == x->fast;
+	bool rotated = x->plan.rotated_axis >= 0 && x->plan.rotated_axis == x->plan.fast;
 	out_printf(g->o, "const int ct_aligned = %s;\n", rotated ? access_rotated(x) : access_aligned(x));
-	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->rotated_axis >= 0 ? " && ct_phase == 0" : "", whole ? " && " : "",
-		whole ? whole : "");
+	out_printf(g->o, "if (ct_aligned%s%s%s) {\n", x->plan.rotated_axis >= 0 ? " && ct_phase == 0" : "",
+		whole ? " && " : "", whole ? whole : "");
 	x->rotates = false;
 	out_in(g->o);
 	print_pieces(x, false);
@@ -439,13 +443,13 @@ void access_ways(Access *x)
 
 static void print_access(Access *x)
 {
-	if (tilefn_print(x)) return;
+	if (tilefn_print(x, ways)) return;
 	cu_say(x->g, x->op);
 	out_puts(x->g->o, "{\n");
 	out_in(x->g->o);
 	access_origin(x);
 	access_thread(x);
-	access_ways(x);
+	ways(x);
 	cu_end(x->g);
 }
 

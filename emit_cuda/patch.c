@@ -40,12 +40,12 @@ static Str inside(const Reader *r, int at, int log2)
 	Out *o = out_new();
 	int n = 0;
 	for (int a = 0; a < r->q.p.rank; a++) {
-		if (r->x.proved[a]) continue;
+		if (r->x.plan.proved[a]) continue;
 		CuInt c = place(r, a, at);
 		if (a == r->q.row && log2)
 			out_printf(o, "%s%s <= ct_hi%d", n++ ? " && " : "", cu_sum(c, cu_int(1 << log2)).text, a);
 		else out_printf(o, "%s%s < ct_hi%d", n++ ? " && " : "", cu_operand(c), a);
-		if (r->x.low[a]) out_printf(o, " && %s >= ct_lo%d", cu_operand(c), a);
+		if (r->x.plan.low[a]) out_printf(o, " && %s >= ct_lo%d", cu_operand(c), a);
 	}
 	Str s = out_take(o);
 	return n ? s : NULL;
@@ -81,7 +81,7 @@ static void read_piece(Reader *r, const PatchPiece *p)
 	}
 	CuInt row = cu_times(turn, r->q.p.ext[r->q.row]);
 	for (int k = 0; k < n; k++) to[k] = str_fmt("%s[%s]", x->patch, cu_sum(row, cu_int(p->at + k)).text);
-	x->vec = p->log2;
+	x->plan.vec = p->log2;
 	if (alone) {
 		Str word = ok ? str_fmt("ct_ld%s_b%d_if(%s, %s, %s)", nc, bits, address(r, p->at), ok, access_pad(x))
 			: str_fmt("ct_ld%s_b%d(%s)", nc, bits, address(r, p->at));
@@ -114,11 +114,11 @@ static Str whole_text(const Reader *r, unsigned axes)
 	const Access *x = &r->x;
 	Out *o = out_new();
 	int n = 0;
-	for (int a = 0; a < x->rank; a++) {
-		if (x->proved[a] || !(axes >> a & 1)) continue;
+	for (int a = 0; a < x->plan.rank; a++) {
+		if (x->plan.proved[a] || !(axes >> a & 1)) continue;
 		int64_t beyond = r->q.p.lo[a] + r->q.p.ext[a] - 1;
-		for (int i = 0; i < x->l.in[HW_REG]; i++) beyond -= x->map[a].col[i];   /* of offsets alone */
-		if (x->low[a]) out_printf(o, "%sct_o%d >= %lld", n++ ? " && " : "", a, (long long)-r->q.p.lo[a]);
+		for (int i = 0; i < x->plan.l.in[HW_REG]; i++) beyond -= x->map[a].col[i];   /* of offsets alone */
+		if (x->plan.low[a]) out_printf(o, "%sct_o%d >= %lld", n++ ? " && " : "", a, (long long)-r->q.p.lo[a]);
 		out_printf(o, "%sct_o%d + %lld <= %s", n++ ? " && " : "", a,
 			(long long)(type_extent(x->data->type, a) + beyond), x->v->ext[a]);
 	}
@@ -146,9 +146,9 @@ static void read_elements_else(Reader *r, int log2)
 	Access *x = &r->x;
 	Cu *g = x->g;
 	int mask = (1 << log2) - 1;
-	open_branch(g, "if", x->proved[r->q.row] ? str_intern("ct_aligned")
+	open_branch(g, "if", x->plan.proved[r->q.row] ? str_intern("ct_aligned")
 		: str_fmt("ct_aligned && ((ct_hi%d%s) & %d) == 0", r->q.row,
-		x->low[r->q.row] ? str_fmt(" | ct_lo%d", r->q.row) : "", mask));
+		x->plan.low[r->q.row] ? str_fmt(" | ct_lo%d", r->q.row) : "", mask));
 	read_rows(r, log2);
 	open_else(g);
 	read_rows(r, 0);
@@ -165,10 +165,10 @@ static void read_single_elements(Reader *r)
 	Str others = whole_text(r, ~(1u << r->q.row));
 	if (others) {
 		open_branch(x->g, "if", others);
-		memcpy(proved, x->proved, sizeof proved);
-		for (int a = 0; a < x->rank; a++) x->proved[a] |= a != r->q.row;
+		memcpy(proved, x->plan.proved, sizeof proved);
+		for (int a = 0; a < x->plan.rank; a++) x->plan.proved[a] |= a != r->q.row;
 		read_rows(r, 0);
-		memcpy(x->proved, proved, sizeof proved);
+		memcpy(x->plan.proved, proved, sizeof proved);
 		open_else(x->g);
 	}
 	read_rows(r, 0);
@@ -181,7 +181,7 @@ static void read_patch(Reader *r, int log2)
 	Cu *g = x->g;
 	Str whole = whole_text(r, ~0u), aligned = NULL;
 	if (log2) {
-		x->vec = log2;
+		x->plan.vec = log2;
 		if (x->ways == WAYS_ANY || x->ways == WAYS_SINGLE)
 			out_printf(g->o, "const int ct_aligned = %s;\n", access_aligned(x));
 		aligned = x->ways == WAYS_ANY || x->ways == WAYS_SINGLE ? str_intern("ct_aligned") : NULL;
@@ -202,9 +202,10 @@ static void read_patch(Reader *r, int log2)
 	cu_end(g);
 }
 
-void patch_fill(Access *x)
+/* The patch, where access_thread is printed. */
+static void fill(Access *x)
 {
-	Reader r = { .x = *x, .q = *x->plan };
+	Reader r = { .x = *x, .q = *x->patch_plan };
 	read_patch(&r, r.q.vec);
 }
 
@@ -221,13 +222,13 @@ static void print_tile(const Reader *r, const Val *v, const int64_t *offsets)
 		int step = a == r->q.row ? 1 : size * rowsize;
 		if (a != r->q.row) size *= r->q.p.ext[a];
 		at += (int)(offsets[a] - r->q.p.lo[a]) * step;
-		CuMap m = cu_map_row(g, r->x.l, a);
+		CuMap m = cu_map_row(g, r->x.plan.l, a);
 		for (int i = 0; i < m.nreg; i++) col[i] += (int64_t)m.col[i] * step;
 		CuInt c = cu_map_reg(&m, cu_var("ct_r"));
 		place = cu_sum(place, cu_times(c, step));
 	}
 	bool run = regs_of(v) > 1;
-	for (int i = 0; i < r->x.l.in[HW_REG]; i++) run &= col[i] == 1ll << i;
+	for (int i = 0; i < r->x.plan.l.in[HW_REG]; i++) run &= col[i] == 1ll << i;
 	if (run) {      /* the patch has its registers as they are */
 		cu_val(g, v)->name = at ? str_fmt("(%s + %d)", r->x.patch, at) : r->x.patch;
 		return;
@@ -245,19 +246,19 @@ void patch_loads(Cu *g, const Op *op)
 	const int64_t *off = ir_attr(op, AT_OFFSETS)->u.ints.p;
 	int size = r.q.nrow * r.q.p.ext[r.q.row];
 	access_open(x, g, op, op->out[0], false);
-	x->rotated_axis = -1;
-	for (int a = 0; a < x->rank; a++) x->low[a] |= r.q.p.lo[a] < 0;
+	x->plan.rotated_axis = -1;
+	for (int a = 0; a < x->plan.rank; a++) x->plan.low[a] |= r.q.p.lo[a] < 0;
 	x->patch = cu_fresh(g, "x");
-	x->plan = &r.q;
+	x->patch_plan = &r.q;
 	out_printf(g->o, "%s %s[%d];        /* %s of %d places */\n", cu_type(x->v->elem), x->patch, size,
 		type_text(op->out[0]->type), op->nout);
 	x->pad = words_pad(g, x->v->elem, ir_in(op, op->nin - 1));
-	if (!tilefn_print(x)) {
+	if (!tilefn_print(x, fill)) {
 		cu_open(g);
 		access_origin(x);
 		access_thread(x);
-		patch_fill(x);
+		fill(x);
 		cu_end(g);
 	}
-	for (int k = 0; k < op->nout; k++) print_tile(&r, op->out[k], off + k * x->rank);
+	for (int k = 0; k < op->nout; k++) print_tile(&r, op->out[k], off + k * x->plan.rank);
 }

@@ -24,7 +24,7 @@ static void print_row(Access *x)
 	access_origin(x);
 	out_printf(o, "%s%s *const ct_p = %s", x->store || !x->v->constant ? "" : "const ", elem_rows[x->v->elem].cuda,
 		x->v->base);
-	for (int a = 0; a < x->rank; a++) out_printf(o, " + %s", access_scaled(str_fmt("ct_o%d", a), x->v, a));
+	for (int a = 0; a < x->plan.rank; a++) out_printf(o, " + %s", access_scaled(str_fmt("ct_o%d", a), x->v, a));
 	out_puts(o, ";\n");
 }
 
@@ -201,21 +201,21 @@ static void begin(Access *x, const Op *op, const Val *data, bool store, Cu *g)
 	print_row(x);
 	if (g->part == PART_END) return;
 	out_printf(g->o, "%s%s *const ct_q = ct_p + ct_begin + (int)%s;\n", store || !x->v->constant ? "" : "const ",
-		elem_rows[x->v->elem].cuda, peel_of_thread(x->l));
+		elem_rows[x->v->elem].cuda, peel_of_thread(x->plan.l));
 }
 
 /* ct_in: is vector `number` of the thread one of the row? Its registers begin with ct_b. */
 static void print_inside(const Access *x, const char *number)
 {
 	const Fn *fn = x->g->fn;
-	Str in = str_fmt("%s < ct_left", peel_in_body(x->l, cu_var("ct_b")));
+	Str in = str_fmt("%s < ct_left", peel_in_body(x->plan.l, cu_var("ct_b")));
 	if (fn->row_sure) in = str_fmt("ct_b < %d || %s", fn->row_sure, in);
-	out_printf(x->g->o, "const int ct_b = %s << %d;\nconst int ct_in = %s;\n", number, x->vec, in);
+	out_printf(x->g->o, "const int ct_b = %s << %d;\nconst int ct_in = %s;\n", number, x->plan.vec, in);
 }
 
 static void vector_registers(const Access *x, Str *reg)
 {
-	for (int k = 0; k < 1 << x->vec; k++) reg[k] = cu_at(x->g, x->data, k ? str_fmt("ct_b + %d", k) : "ct_b");
+	for (int k = 0; k < 1 << x->plan.vec; k++) reg[k] = cu_at(x->g, x->data, k ? str_fmt("ct_b + %d", k) : "ct_b");
 }
 
 static void load_end(Access *x)
@@ -234,19 +234,19 @@ static void load_all(Access *x, const char *nc)
 {
 	Cu *g = x->g;
 	Str reg[16];
-	int pieces = g->fn->row_regs >> x->vec;
+	int pieces = g->fn->row_regs >> x->plan.vec;
 	out_printf(g->o, "ct_u32x4 ct_v[%d];\n", pieces);
 	CuInt i = cu_loop(g, "ct_i", pieces);
 	print_inside(x, i.text);
 	cu_line(g, x->op);
 	out_printf(g->o, "ct_v[%s] = ct_ld%s_b128_if(ct_q + %s, ct_in, ct_pad);\n", i.text, nc,
-		peel_in_body(x->l, cu_var("ct_b")));
+		peel_in_body(x->plan.l, cu_var("ct_b")));
 	cu_end(g);
 	load_end(x);
 	i = cu_loop(g, "ct_i", pieces);
-	out_printf(g->o, "const int ct_b = %s << %d;\n", i.text, x->vec);
+	out_printf(g->o, "const int ct_b = %s << %d;\n", i.text, x->plan.vec);
 	vector_registers(x, reg);
-	words_unpack(g, x->v->elem, 1 << x->vec, str_fmt("ct_v[%s]", i.text), reg);
+	words_unpack(g, x->v->elem, 1 << x->plan.vec, str_fmt("ct_v[%s]", i.text), reg);
 	cu_end(g);
 }
 
@@ -257,7 +257,7 @@ static void load_all(Access *x, const char *nc)
 static void load_around(Access *x, const char *nc)
 {
 	Cu *g = x->g;
-	Str reg[16], at = str_fmt("ct_around + %s * %d", peel_in_body(x->l, cu_var("ct_b")), elem_bytes(x->v->elem));
+	Str reg[16], at = str_fmt("ct_around + %s * %d", peel_in_body(x->plan.l, cu_var("ct_b")), elem_bytes(x->v->elem));
 	int bits = 8 * elem_bytes(x->v->elem), stage = peel_stage(g->fn, x->op);
 	out_puts(g->o, "const unsigned int ct_skew = (unsigned int)(unsigned long long)ct_q & 15;\n");
 	print_inside(x, "ct_part");
@@ -277,7 +277,7 @@ static void load_around(Access *x, const char *nc)
 		out_puts(g->o, "ct_skew);\n");
 	}
 	vector_registers(x, reg);
-	words_unpack(g, x->v->elem, 1 << x->vec, "ct_w", reg);
+	words_unpack(g, x->v->elem, 1 << x->plan.vec, "ct_w", reg);
 }
 
 void peel_load(Cu *g, const Op *op)
@@ -311,9 +311,9 @@ void peel_store(Cu *g, const Op *op)
 	} else {
 		print_inside(&x, "ct_part");
 		vector_registers(&x, reg);
-		Str w = words_pack(g, x.v->elem, 1 << x.vec, reg);
+		Str w = words_pack(g, x.v->elem, 1 << x.plan.vec, reg);
 		cu_line(g, op);
-		out_printf(g->o, "ct_st_b128_if(ct_q + %s, ct_in, %s);\n", peel_in_body(x.l, cu_var("ct_b")), w);
+		out_printf(g->o, "ct_st_b128_if(ct_q + %s, ct_in, %s);\n", peel_in_body(x.plan.l, cu_var("ct_b")), w);
 	}
 	cu_end(g);
 }

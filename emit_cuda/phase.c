@@ -35,7 +35,7 @@ void memory_phase(Cu *g, const Op *op)
 	out_in(g->o);
 	access_origin(&x);
 	out_printf(g->o, "const unsigned long long ct_p = (unsigned long long)(%s", x.v->base);
-	for (int a = 0; a < x.rank; a++) out_printf(g->o, " + %s", access_scaled(str_fmt("ct_o%d", a), x.v, a));
+	for (int a = 0; a < x.plan.rank; a++) out_printf(g->o, " + %s", access_scaled(str_fmt("ct_o%d", a), x.v, a));
 	int size = elem_bytes(x.v->elem);
 	if (shifts) print_shift(g, size);
 	else out_printf(g->o, ");\nct_phase = ct_p & 15 ? %s : 0;\n", cu_quotient("(int)(ct_p & 127)", size));

@@ -31,11 +31,11 @@ typedef struct Record {
 	const Type *type;
 	bool placed, splat;     /* a tile with a layout; one value for all registers */
 	/* of the access */
-	AccessPlan x;
+	AccessPlan plan;
 	OpAsked asked;
 	Ways ways;
 	bool store, copies, held, patch;        /* it has a name for these three */
-	PatchPlan plan;         /* the last: of loads that overlap only */
+	PatchPlan patch_plan;   /* the last: of loads that overlap only */
 } Record;
 
 /* Records differ where names are equal only in what does not matter to the text. */
@@ -83,14 +83,14 @@ static void add_registers(TileCall *c, const Access *x)
 
 static bool takes_extent(const Access *x, int a)
 {
-	return !x->proved[a] || x->asked.asks_ahead || a == x->rotated_axis;
+	return !x->plan.proved[a] || x->asked.asks_ahead || a == x->plan.rotated_axis;
 }
 
 static void add_view(TileCall *c, const Access *x)
 {
 	const CuView *v = x->v;
 	tilefn_add(c, v->base, "%s%s *ct_base", x->store || !v->constant ? "" : "const ", elem_rows[v->elem].cuda);
-	for (int a = 0; a < x->rank; a++) {
+	for (int a = 0; a < x->plan.rank; a++) {
 		tilefn_add(c, c->args ? access_origin_text(x, a) : NULL, "long long ct_o%d", a);
 		if (takes_extent(x, a)) tilefn_add(c, v->ext[a], "long long ct_n%d", a);
 		if (!v->unit[a]) tilefn_add(c, v->str[a], "long long ct_s%d", a);
@@ -101,11 +101,11 @@ static void add_rest(TileCall *c, const Access *x)
 {
 	int bytes = elem_bytes(x->v->elem);
 	if (!x->store) tilefn_add(c, x->pad, "%s ct_outside", bytes == 8 ? "ct_u32x2" : words_type(bytes));
-	if (x->rotated_axis >= 0) tilefn_add(c, "&ct_phase", "int *ct_turn");
+	if (x->plan.rotated_axis >= 0) tilefn_add(c, "&ct_phase", "int *ct_turn");
 	else if (x->g->shifted) tilefn_add(c, "ct_phase", "int ct_phase");
 	if (x->copies) tilefn_add(c, x->copies, "bool ct_first_copy");
 	if (x->g->fn->short_rows) tilefn_add(c, "ct_lanes", "int ct_lanes");
-	if (cu_leaves_out(x->g, x->l)) tilefn_add(c, "ct_used", "int ct_used");
+	if (cu_leaves_out(x->g, x->plan.l)) tilefn_add(c, "ct_used", "int ct_used");
 	tilefn_add(c, "ct_lane", "unsigned int ct_lane");
 	tilefn_add(c, "ct_warp", "unsigned int ct_warp");
 }
@@ -113,7 +113,7 @@ static void add_rest(TileCall *c, const Access *x)
 static void add_all(TileCall *c, const Access *x)
 {
 	if (x->patch) tilefn_add(c, x->patch, "%s *ct_x", cu_type(x->v->elem));
-	else if (x->held) tilefn_add(c, x->held, "%s *ct_words", words_type(elem_bytes(x->v->elem) << x->vec));
+	else if (x->held) tilefn_add(c, x->held, "%s *ct_words", words_type(elem_bytes(x->v->elem) << x->plan.vec));
 	else add_registers(c, x);
 	add_view(c, x);
 	add_rest(c, x);
@@ -123,8 +123,8 @@ static void add_all(TileCall *c, const Access *x)
 /* The names of parameters. */
 static void name_all(Access *x, CuView *v, const Record *r)
 {
-	*v = (CuView){ .base = str_intern("ct_base"), .rank = x->rank, .constant = r->constant, .elem = r->elem };
-	for (int a = 0; a < x->rank; a++) {
+	*v = (CuView){ .base = str_intern("ct_base"), .rank = x->plan.rank, .constant = r->constant, .elem = r->elem };
+	for (int a = 0; a < x->plan.rank; a++) {
 		v->unit[a] = r->unit[a];
 		v->multiple[a] = r->multiple[a];
 		if (takes_extent(x, a)) v->ext[a] = str_fmt("ct_n%d", a);
@@ -136,25 +136,12 @@ static void name_all(Access *x, CuView *v, const Record *r)
 	if (r->patch) x->patch = str_intern("ct_x");
 }
 
-static AccessPlan plan_of(const Access *x)
-{
-	AccessPlan p = { .l = x->l, .rank = x->rank, .fast = x->fast, .vec = x->vec, .rotated_axis = x->rotated_axis,
-		.shifted_axis = x->shifted_axis };
-	memcpy(p.bit, x->bit, sizeof p.bit);
-	memcpy(p.proved, x->proved, sizeof p.proved);
-	memcpy(p.near, x->near, sizeof p.near);
-	memcpy(p.low, x->low, sizeof p.low);
-	memcpy(p.step, x->step, sizeof p.step);
-	memcpy(p.offset, x->offset, sizeof p.offset);
-	return p;
-}
-
 /* How much of the record there is. */
 static size_t record(Record *r, const Access *x)
 {
 	const Cu *g = x->g;
 	const Fn *fn = g->fn;
-	size_t n = x->plan ? sizeof *r : offsetof(Record, plan);
+	size_t n = x->patch_plan ? sizeof *r : offsetof(Record, patch_plan);
 	memset(r, 0, n);
 	r->row_log2 = fn->row_log2;
 	r->row_regs = fn->row_regs;
@@ -176,28 +163,28 @@ static size_t record(Record *r, const Access *x)
 	r->type = x->data->type;
 	r->placed = x->data->lay;
 	r->splat = g->val[x->data->id].splat;
-	r->x = plan_of(x);
+	r->plan = x->plan;
 	r->ways = x->ways;
 	r->asked = x->asked;
 	r->store = x->store;
 	r->copies = x->copies;
 	r->held = x->held;
 	r->patch = x->patch;
-	if (x->plan) r->plan = *x->plan;
+	if (x->patch_plan) r->patch_plan = *x->patch_plan;
 	return n;
 }
 
-static Str print_function(const Record *r)
+static Str print_function(const Record *r, AccessBody *body)
 {
 	EmitOptions opt = { .line = LINE_OFF };         /* it is of no line of the source */
 	Fn fn = { .row_log2 = r->row_log2, .row_regs = r->row_regs, .row_sure = r->row_sure, .row_few = r->row_few,
 		.lanes = r->lanes, .short_rows = r->short_rows, .aligned = r->aligned, .warps = 1 };
 	IrBlock block = { .fn = &fn };
 	Op op = { .parent = &block };
-	Val tile = { .type = r->type, .block = &block, .lay = r->placed ? &r->x.l : NULL };
+	Val tile = { .type = r->type, .block = &block, .lay = r->placed ? &r->plan.l : NULL };
 	CuVal val = { .splat = r->splat };
 	CuView view;
-	Access x = access_of(&r->x);
+	Access x = { .plan = r->plan };
 	Cu g = { .o = out_new(), .fn = &fn, .opt = &opt, .val = &val, .nval = 1, .roles = r->roles, .shifted = r->shifted,
 		.shift_log2 = r->shift_log2, .loads_first = r->loads_first, .row_shares = r->row_shares,
 		.rotated = r->rotated };
@@ -209,18 +196,17 @@ static Str print_function(const Record *r)
 	x.store = r->store;
 	x.ways = r->ways;
 	x.asked = r->asked;
-	x.plan = r->patch ? &r->plan : NULL;
+	x.patch_plan = r->patch ? &r->patch_plan : NULL;
 	name_all(&x, &view, r);
 	val.name = str_intern(x.store || takes_array(&x) ? "ct_r" : "*ct_r");
 	out_puts(g.o, "(");
 	add_all(&call, &x);
 	out_puts(g.o, ")\n{\n");
 	out_in(g.o);
-	if (x.rotated_axis >= 0) out_puts(g.o, "int ct_phase = *ct_turn;\n");
+	if (x.plan.rotated_axis >= 0) out_puts(g.o, "int ct_phase = *ct_turn;\n");
 	access_thread(&x);
-	if (x.plan) patch_fill(&x);
-	else access_ways(&x);
-	if (x.rotated_axis >= 0) out_puts(g.o, "*ct_turn = ct_phase;\n");
+	body(&x);
+	if (x.plan.rotated_axis >= 0) out_puts(g.o, "*ct_turn = ct_phase;\n");
 	out_off(g.o);
 	out_puts(g.o, "}\n");
 	return out_take(g.o);
@@ -245,7 +231,7 @@ Str tilefn_of(Str what, Elem e, const Type *t, Str text)
 	return f.name;
 }
 
-static Str function_of(const Access *x)
+static Str function_of(const Access *x, AccessBody *body)
 {
 	Record r;
 	Printed p = { .n = record(&r, x) };
@@ -258,17 +244,17 @@ static Str function_of(const Access *x)
 	char *of = arena_alloc(A_UNIT, p.n);
 	memcpy(of, &r, p.n);
 	p.of = (const Record *)of;
-	p.name = tilefn_of(what, x->v->elem, x->data->type, print_function(&r));
+	p.name = tilefn_of(what, x->v->elem, x->data->type, print_function(&r, body));
 	vec_push(A_UNIT, &printed, p);
 	return p.name;
 }
 
-bool tilefn_print(const Access *x)
+bool tilefn_print(const Access *x, AccessBody *body)
 {
 	Cu *g = x->g;
 	if (!has_function(x)) return false;
 	TileCall call = { .args = g->o };
-	Str name = function_of(x);
+	Str name = function_of(x, body);
 	cu_line(g, x->op);
 	out_printf(g->o, "%s(", name);
 	add_all(&call, x);

@@ -121,11 +121,23 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, bool may_write_maps, 
 }
 
 /* ---- the file ---- */
-static bool names_any(const TKernels *kernels, const char *word)
+static void add_elems(void *ctx, Op *op)
 {
-	for (int i = 0; i < kernels->n; i++)
-		if (strstr(kernels->p[i].text->p, word)) return true;
-	return false;
+	unsigned *elems = ctx;
+	for (int i = 0; i < op->nout; i++) *elems |= 1u << op->out[i]->type->elem;
+	for (int i = 0; i < op->nin; i++) *elems |= 1u << ir_in(op, i)->type->elem;
+}
+
+/* Element types, as bits, of what kernels take and compute. */
+static unsigned elems_of(const Module *m)
+{
+	unsigned elems = 0;
+	for (int i = 0; i < m->fns.n; i++) {
+		const Fn *fn = m->fns.p[i];
+		for (int k = 0; k < fn->params.n; k++) elems |= 1u << fn->params.p[k].elem;
+		ir_walk(fn->body, add_elems, &elems);
+	}
+	return elems;
 }
 
 typedef struct TilePart {
@@ -155,11 +167,13 @@ static TilePart *make_part(Module *m, const EmitOptions *opt)
 
 static void print_includes(Out *o, const TilePart *p)
 {
-	static const char *const headers[][2] = { { "__half", "cuda_fp16" }, { "__nv_bfloat16", "cuda_bf16" },
-		{ "__nv_fp8", "cuda_fp8" },
-		{ "ct_to_f8", "cuda_fp8" }, { "__nv_tf32", "cuda_tf32" }, { "ct_to_tf32", "cuda_tf32" } };
+	static const struct { unsigned elems; const char *name; } headers[] = { { 1u << EL_F16, "cuda_fp16" },
+		{ 1u << EL_BF16, "cuda_bf16" }, { 1u << EL_F8E4M3 | 1u << EL_F8E5M2, "cuda_fp8" },
+		{ 1u << EL_TF32, "cuda_tf32" } };
+	unsigned elems = elems_of(p->m);
+	if (p->used.used[snip_find(&p->used, "ct_to_tf32")]) elems |= 1u << EL_TF32;
 	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-		if (names_any(&p->kernels, headers[i][0])) out_printf(o, "#include <%s.h>\n", headers[i][1]);
+		if (elems & headers[i].elems) out_printf(o, "#include <%s.h>\n", headers[i].name);
 	if (p->opt->checked) out_puts(o, "#undef NDEBUG\n#include <assert.h>\n");
 	out_puts(o, "#include <cuda_tile.h>\n");
 }

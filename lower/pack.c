@@ -11,10 +11,10 @@
  * registers limit how many warps a multiprocessor holds. Accesses with a memory order synchronise through barriers of
  * the thread block, so their kernels are not packed.
  *
- * Tile blocks of two warps. A multiprocessor starts a thread block in the time in which memory moves 2.6 KB for it,
- * whatever its threads, so tile blocks of few bytes wait for each other's start: those of small tiles, and those of
- * a call of which much of the tile lies outside of the tensor. So those share a thread block, too, if their warps
- * reduce and exchange nothing, meet at no barrier and update nothing that others do.
+ * Tile blocks of two warps (Skeleton.pairs). A multiprocessor starts a thread block in the time in which memory moves
+ * 2.6 KB for it, whatever its threads, so tile blocks of few bytes wait for each other's start: those of small tiles,
+ * and those of a call of which much of the tile lies outside of the tensor. So those share a thread block, too, if
+ * their warps reduce and exchange nothing, meet at no barrier and update nothing that others do.
  *
  * Tiles too small for a warp. Addresses, bounds and shuffles are computed once per warp; for a row of 32 elements they
  * would be nearly all the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires
@@ -101,7 +101,7 @@ static void look_at(void *ctx, Op *op)
 {
 	Packed *p = ctx;
 	p->alone |= ir_int(op, AT_ORDER, 0) != 0;
-	p->meets |= op->code == OP_BARRIER || op->code == OP_EXCHANGE;
+	p->meets |= op->code == OP_BARRIER || op->code == OP_EXCHANGE || op->code == OP_SORT || op->code == OP_TOPK;
 	p->meets |= op_has(op, OPF_ATOMIC | OPF_GROUP | OPF_REDUCE | OPF_SCAN);
 	for (int i = 0; i < op->nout && op->code != OP_CONST; i++)
 		if (type_is_tile(op->out[i]->type)) p->held = imax(p->held, tile_bytes(op->out[i]));
@@ -115,11 +115,19 @@ static void look_at(void *ctx, Op *op)
 	}
 }
 
+bool pack_pairs(Fn *fn)
+{
+	Packed p = { 0 };
+	ir_walk(fn->body, look_at, &p);
+	return !p.alone && !p.meets && !p.unknown && !overlap_of(fn).type;      /* one access for several tiles */
+}
+
 static void pack_warps(Fn *fn, const Packed *p)
 {
-	int n = COST_PACK_WARPS - log2_of(fn->warps);
-	if (n <= 0 || fn->warps > COST_PACK_FEW || p->held > COST_PACK_HELD || p->unknown) return;
-	if (p->alone || p->meets || fn->shared_bytes || fn->warp_bytes || fn->by_warp || fn->persistent) return;
+	int n = COST_PACK_WARPS - log2_of(fn->warps), pin = plan_pinned(fn, PC_PACK);
+	if (fn->warps > COST_PACK_FEW || p->unknown || (pin == PLAN_FREE && p->held > COST_PACK_HELD)) return;
+	if (pin != PLAN_FREE) n = imin(pin, n);
+	if (n <= 0 || p->alone || p->meets || fn->shared_bytes || fn->warp_bytes || fn->by_warp || fn->persistent) return;
 	fn->packed = 1 << n;
 }
 

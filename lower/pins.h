@@ -16,11 +16,12 @@ void plan_refuse(const Fn *fn, Coord c, int need, PlanRange have);
 void lower_pins(Module *m);
 /* collapse.c: nests of loops over axes that follow each other in memory, as one. */
 void lower_collapse(Module *m);
-/* single_trip.c: variants for rows that one tile holds, in which the loops of a kernel have one iteration, */
+/* single_trip.c: adds to launches the variants for rows that one tile holds, in which loops have one iteration. */
 void lower_single_trips(Module *m);
-Fn *variant_of_rows(Fn *fn, const Sym *length, int64_t tile);  /* a copy for rows of 1 to `tile` elements */
-void variant_asks(Fn *fn, const Sym *cond);
-/* and, of a kernel whose tiles lie side by side along a row, with one tile block for each (single_tile.c), that for the
- * shortest rows first; false: it has none. */
+/* single_tile.c: those of a kernel whose tiles lie side by side along a row, with a tile block for each row, the one
+ * for the shortest rows first; false: it has none. */
 bool single_tile(Fn *fn, FnVec *to);
+/* variants.c: a copy, NAME_suffix, for rows of 1 to `tile` elements; one more condition of its launch. */
+Fn *variant_of_rows(Fn *fn, const char *suffix, const Sym *length, int64_t tile);
+void variant_asks(Fn *fn, const Sym *cond);
 #endif

@@ -34,6 +34,8 @@ bool overlaps_any(const Fn *fn);
 Lay lay_overlap(const Overlap *of, Threads n); /* a thread's elements are adjacent along these axes */
 /* ---- pack.c ---- */
 bool pack_suits(const Op *op);                  /* may tile blocks with it share a warp? */
+/* TYPED: do warps need nothing of each other, so that tile blocks of two may share a thread block? */
+bool pack_pairs(Fn *fn);
 int pack_lanes(const Fn *fn);  /* log2 of the lanes that a tile block of one warp makes use of, before it has layouts */
 
 /* ---- threads.c: how many share a tile; all log2 ---- */

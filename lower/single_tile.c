@@ -3,14 +3,14 @@
  * A kernel that reduces each tile along the row, as one that gives blocks of 128 elements a scale each, `grid [cdiv(m,
  * 16), cdiv(n, 128)]`, computes all of a tile for a row of 17 elements, too, and several tiles where they were joined
  * (coarsen). Where one tile holds the row, it is a kernel of rows that fit their tile: with a tile block for each row,
- * rows get as many lanes as they need (by_warp.c). So such a kernel gets a variant before it, `where 1 <= n` and
- * `n <= 128`, with no axis of the grid along the row. It has none where rows of a tile block need each other, or where
- * lanes of short rows cannot be chosen at launch; where tiles are small; and where only elements are moved and mapped,
- * which has versions of another kind (narrow.c).
+ * rows get as many lanes as they need (by_warp.c). So such a kernel gets a variant NAME_single_tile before it, `where 1
+ * <= n` and `n <= 128`, with no axis of the grid along the row. It has none where rows of a tile block need each other,
+ * or where lanes of short rows cannot be chosen at launch; where tiles are small; and where only elements are moved and
+ * mapped, which has versions of another kind (narrow.c).
  *
- * Rows of 16 to 32 elements get one more, before it, whose tiles have 32: as rows that small, they lie side by side in
- * the tiles of a thread block and cross shared memory together (dense.c), wherever they begin. A lane of it has a whole
- * row, so shorter ones have theirs by fewer registers in the other. */
+ * Rows of 16 to 32 elements get one more, NAME_small_tile, before it, whose tiles have 32: as rows that small, they lie
+ * side by side in the tiles of a thread block and cross shared memory together (dense.c), wherever they begin. A lane
+ * of it has a whole row, so shorter ones have theirs by fewer registers in the other. */
 #include "base/cost.h"
 #include "ir/ir_copy.h"
 #include "ir/valsym.h"
@@ -91,25 +91,25 @@ static void shorten(void *ctx, Op *op)
 }
 
 /* NULL: pads of a longer tile might be missed, of which asked, the variant for all rows of one tile, knows. */
-static Fn *few_along(Fn *once, const Fn *asked, const Sym *length, int64_t tile)
+static Fn *small_tile(const Fn *fn, Fn *single, const Fn *asked, const Sym *length, int64_t tile)
 {
 	Shorter x = { tile, COST_NARROW_ROW };
 	const Sym *all = sym_cmp(SYM_LE, length, sym_const(tile)), *least = sym_cmp(SYM_LE, sym_const(1), length);
-	bool pads = asked->row_pads || asked->nval > once->nval;        /* what combines results with a pad was added */
-	if (pads || once->ngrid != 1) return NULL;
-	Fn *few = copy_kernel(once);
+	bool pads = asked->row_pads || asked->nval > single->nval;        /* what combines results with a pad was added */
+	if (pads || single->ngrid != 1) return NULL;
+	Fn *small = copy_kernel(single);
 	IrWhereVec where = { 0 };
-	few->name = str_fmt("%s_few", once->name);
-	for (int i = 0; i < once->where.n; i++) {
-		const Sym *cond = once->where.p[i].cond;
-		if (cond != all && cond != least) vec_push(A_UNIT, &where, once->where.p[i]);
+	small->name = str_fmt("%s_small_tile", fn->name);
+	for (int i = 0; i < single->where.n; i++) {
+		const Sym *cond = single->where.p[i].cond;
+		if (cond != all && cond != least) vec_push(A_UNIT, &where, single->where.p[i]);
 	}
-	few->where = where;
-	variant_asks(few, sym_cmp(SYM_LE, length, sym_const(1 << x.to)));
-	variant_asks(few, sym_cmp(SYM_LE, sym_const(1 << (x.to - 1)), length));
-	ir_walk(few->body, shorten, &x);
-	ir_number(few);
-	return few;
+	small->where = where;
+	variant_asks(small, sym_cmp(SYM_LE, length, sym_const(1 << x.to)));
+	variant_asks(small, sym_cmp(SYM_LE, sym_const(1 << (x.to - 1)), length));
+	ir_walk(small->body, shorten, &x);
+	ir_number(small);
+	return small;
 }
 
 static bool single_tile_along(Fn *fn, int axis, FnVec *to)
@@ -119,19 +119,19 @@ static bool single_tile_along(Fn *fn, int axis, FnVec *to)
 	if (grid->kind != SYM_CDIV || !sym_is_const(grid->arg[1], &tile) || tile < COST_SINGLE_TILE) return false;
 	length = grid->arg[0];
 	if (sym_is_const(length, NULL) || !sym_is_of_call(length)) return false;
-	Fn *once = variant_of_rows(fn, length, tile);
-	drop_axis(once, axis);
-	for (int a = 0; a < once->ngrid; a++)
-		if (!divide_rows(once, a)) return false;
-	drop_dead(once);                        /* what is left of the axis */
-	ask_blocks(once);
-	Fn *asked = copy_kernel(once);          /* what is found is noted there */
+	Fn *single = variant_of_rows(fn, "single_tile", length, tile);
+	drop_axis(single, axis);
+	for (int a = 0; a < single->ngrid; a++)
+		if (!divide_rows(single, a)) return false;
+	drop_dead(single);                        /* what is left of the axis */
+	ask_blocks(single);
+	Fn *asked = copy_kernel(single);          /* what is found is noted there */
 	by_warp_plan(asked);
-	ir_number(once);
+	ir_number(single);
 	if (!asked->short_rows || tile != (int64_t)1 << asked->row_log2) return false;
-	Fn *few = few_along(once, asked, length, tile);
-	if (few) vec_push(A_UNIT, to, few);
-	vec_push(A_UNIT, to, once);
+	Fn *small = small_tile(fn, single, asked, length, tile);
+	if (small) vec_push(A_UNIT, to, small);
+	vec_push(A_UNIT, to, single);
 	return true;
 }
 

@@ -6,11 +6,11 @@
  * kernel is one of rows that fit their tile: a row gets as many warps and lanes as it needs (by_warp.c, cut.c), and
  * what two loops load is loaded once.
  *
- * So such a kernel gets a variant before it, `where 1 <= n` and `n <= 1024`, without the loops, if all loops have that
- * one number of iterations. The kernel itself serves all other calls. It has none where an iteration takes few elements
- * (few rows are that short, and a warp has few lanes to spare), where rules or costs choose between variants, or where
- * the author says by how many threads it runs. Figures: bench/notes/loops.md. Kernels whose tiles lie side by side in
- * the grid have such a variant by single_tile.c. */
+ * So such a kernel gets a variant NAME_single_trip before it, `where 1 <= n` and `n <= 1024`, without the loops, if all
+ * loops have that one number of iterations. The kernel itself serves all other calls. It has none where an iteration
+ * takes few elements (few rows are that short, and a warp has few lanes to spare), where rules or costs choose between
+ * variants, or where the author says by how many threads it runs. Figures: bench/notes/loops.md. Kernels whose tiles
+ * lie side by side in the grid have such a variant by single_tile.c. */
 #include "base/cost.h"
 #include "ir/ir_copy.h"
 #include "ir/valsym.h"
@@ -67,63 +67,46 @@ static void run_once(Op *loop)
 	ir_remove(loop);
 }
 
-void variant_asks(Fn *fn, const Sym *cond)
-{
-	vec_push(A_UNIT, &fn->where, ((IrWhere){ .cond = cond, .text = sym_text(cond), .span = fn->span }));
-}
-
-Fn *variant_of_rows(Fn *fn, const Sym *length, int64_t tile)
-{
-	Fn *once = copy_kernel(fn);
-	IrWhereVec where = { 0 };
-	for (int i = 0; i < fn->where.n; i++) vec_push(A_UNIT, &where, fn->where.p[i]);
-	once->where = where;
-	once->name = str_fmt("%s_once", fn->name);
-	variant_asks(once, sym_cmp(SYM_LE, length, sym_const(tile)));
-	variant_asks(once, sym_cmp(SYM_LE, sym_const(1), length));
-	return once;
-}
-
 static Fn *single_trip(Fn *fn)
 {
 	int64_t tile;
 	const Sym *length = length_of(fn, &tile);
 	if (!length) return NULL;
-	Fn *once = variant_of_rows(fn, length, tile);
-	for (Op *op = once->body->first, *next; op; op = next) {
+	Fn *variant = variant_of_rows(fn, "single_trip", length, tile);
+	for (Op *op = variant->body->first, *next; op; op = next) {
 		next = op->next;
 		if (op->code == OP_FOR) run_once(op);
 	}
-	ir_number(once);
-	return once;
+	ir_number(variant);
+	return variant;
 }
 
 /* fn -> its variants, those for the shortest rows first */
-typedef struct Pair { Fn *fn; FnVec once; } Pair;
+typedef struct Pair { Fn *fn; FnVec variants; } Pair;
 typedef VEC(Pair) Pairs;
 
 static FnVec variants_of(Pairs *known, Fn *fn)
 {
 	for (int i = 0; i < known->n; i++)
-		if (known->p[i].fn == fn) return known->p[i].once;
+		if (known->p[i].fn == fn) return known->p[i].variants;
 	Pair p = { .fn = fn };
 	if (!fn->plan && !ir_hints_threads(fn)) {
-		Fn *once = single_trip(fn);
-		if (once) vec_push(A_UNIT, &p.once, once);
-		else single_tile(fn, &p.once);
+		Fn *variant = single_trip(fn);
+		if (variant) vec_push(A_UNIT, &p.variants, variant);
+		else single_tile(fn, &p.variants);
 	}
 	vec_push(A_TMP, known, p);
-	return p.once;
+	return p.variants;
 }
 
 static void put_before(void *ctx, HostStmt *h)
 {
 	if (h->u.launch.rules.n || h->u.launch.variants.n != 1) return;
 	Variant own = h->u.launch.variants.p[0];
-	FnVec once = variants_of(ctx, own.fn);
-	for (int i = 0; i < once.n; i++) {
+	FnVec before = variants_of(ctx, own.fn);
+	for (int i = 0; i < before.n; i++) {
 		vec_push(A_UNIT, &h->u.launch.variants, own);
-		h->u.launch.variants.p[i].fn = once.p[i];
+		h->u.launch.variants.p[i].fn = before.p[i];
 	}
 }
 
@@ -134,8 +117,8 @@ void lower_single_trips(Module *m)
 	FnVec all = { 0 };
 	for (int i = 0; i < m->fns.n; i++) {
 		for (int k = 0; k < known.n; k++)
-			for (int j = 0; known.p[k].fn == m->fns.p[i] && j < known.p[k].once.n; j++)
-				vec_push(A_TMP, &all, known.p[k].once.p[j]);
+			for (int j = 0; known.p[k].fn == m->fns.p[i] && j < known.p[k].variants.n; j++)
+				vec_push(A_TMP, &all, known.p[k].variants.p[j]);
 		vec_push(A_TMP, &all, m->fns.p[i]);
 	}
 	if (all.n == m->fns.n) return;

@@ -92,7 +92,7 @@ Plan plan_of_placed(const Fn *fn)
 	Plan p = { { 0 } };
 	p.at[PC_CLUSTER] = (int8_t)(fn->cluster ? log2_of(fn->cluster) : 0);
 	p.at[PC_WARPS] = (int8_t)(log2_of(fn->warps) - p.at[PC_CLUSTER]);
-	p.at[PC_PACK] = (int8_t)(fn->packed && fn->warps == 1 ? log2_of(fn->packed) : 0);
+	p.at[PC_PACK] = (int8_t)(fn->packed ? log2_of(fn->packed) : 0);
 	for (int g = 0; g < 4; g++) p.at[PC_GRID0 + g] = (int8_t)fn->joined[g];
 	return p;
 }
@@ -118,6 +118,7 @@ void plans_find(Planned *p, Fn *fn, int arch)
 	PlannedFn f = { .fn = fn, .arch = arch };
 	bool known = !p->extents || calls_at(fn, p->extents, &k, &calls);
 	k.packs = pack_range(fn) > COST_PACK_WARPS;
+	k.pairs = !k.moves && pack_pairs(fn);
 	Space s = space_of(fn, machine_of(arch), &k, &calls);
 	s.smallest = COST_TILE_LEAST;
 	f.asked = calls;

@@ -117,50 +117,89 @@ static int shared_regs(const Fn *fn, const Overlap *o)
 	return regs <= COST_OVERLAP_REGS ? regs : -1;
 }
 
-/* 8 to 16 elements for each thread of up to 8 warps; more warps only where a thread would hold more than 64 elements,
- * or 32 of a running sum, which needs registers for the parts beside. Where a reduction or a scan makes threads wait
- * for each other, each holds 64 bytes of the widest load, so that fewer wait and a short row stays within a warp. Where
- * a loop carries partial results of the whole tile, 16 elements are enough beside them. A thread whose one access would
- * be of 16 bytes takes 64; or 32 where an index is waited for first, and where it computes functions, whose time more
- * threads hide (bench/notes/rows.md). What is loaded once and moved takes few warps: each takes a multiprocessor
- * the time in which memory moves 0.6 KB, and much of a tile may lie outside of the tensor. The more elements a thread
- * has of those that it adds to memory, the more of them it adds first. The hint @warps decides where it is given. */
+/* A loop that carries partial results of all of its largest tile, and whose iterations reduce such tiles: a thread
+ * holds one piece of each, beside what it carries and what is on its way for the next iteration. So few thread
+ * blocks have results to write, where many with parts of the rows would write as much as they read. */
+static bool carries_tile(const Size *s)
+{
+	return s->carried && s->carried == s->log2 && s->reduces && !s->scans && !s->products;
+}
+
+/* Do threads have no reason to wait for each other, nor much to compute, so that the time to start a thread block is
+ * what counts? Few bytes are loaded for an element, or few tiles. */
+static bool is_brief(const Fn *fn, const Size *s)
+{
+	if (s->reduces || s->scans || s->sorts || s->math || s->products) return false;
+	if (s->loaded && s->loaded <= COST_ALONE_LOADED && !fn->by_element) return true;
+	return s->loads && s->loads <= COST_ALONE_LOADS && s->asked <= (int64_t)COST_ALONE_LOADED << s->log2;
+}
+
+/* Is one tile loaded, and its elements moved, or several made of each? */
+static bool moves_one_load(const Fn *fn, const Size *s)
+{
+	if (!s->moves || s->loads != 1 || s->gathers || has_loop(fn) || (fn->by_element && s->turns)) return false;
+	return !s->works || s->from < s->log2;
+}
+
+/* log2 of the elements of its largest tile that a thread takes, by what the kernel does: the first case that holds.
+ * Figures: bench/notes/rows.md. */
+static int thread_regs(Fn *fn, const Size *s, const Overlap *o, const LowerCx *cx)
+{
+	bool packed = s->loaded <= 2 && !fn->by_element;        /* a thread's accesses are 16 bytes in all */
+	int shared = shared_regs(fn, o);
+	/* partial results of the whole tile take registers beside it */
+	if (carries_tile(s)) return COST_SUM_REGS;
+	/* 64 bytes of the widest load: so that fewer threads wait for each other, and a short row stays within a warp */
+	if (s->reduces && !s->products && s->log2 <= COST_ROW_ONE_BLOCK)
+		return (s->bytes > 2 ? COST_ROW_REGS : COST_ROW_REGS_PACKED - (s->bytes == 2)) + cx->peels;
+	if (s->reduces || s->products) return COST_THREAD_REGS;
+	/* what rows of a tile share of overlapping loads is read once */
+	if (shared >= 0) return shared;
+	/* the more elements of one place a thread has, the more of them it adds before it accesses memory */
+	if (combines_updates(fn)) return COST_COMBINE_REGS;
+	/* each thread waits for an index before it loads: more of them hide that */
+	if (s->seeks && packed) return COST_SOUGHT_REGS + (s->loaded == 1);
+	/* vectors of 64 bytes of a map; half as many where it computes functions, whose time more threads hide */
+	if (!s->moves && s->loaded && packed) return COST_MAP_REGS - s->math;
+	return COST_THREAD_REGS;
+}
+
+/* At least so many (log2), where a thread block does little else than start: it takes a multiprocessor the time in
+ * which memory moves 0.6 KB for each warp, and much of a tile may lie outside of the tensor. */
+static int brief_regs(const Fn *fn, const Size *s)
+{
+	if (!is_brief(fn, s)) return 0;
+	/* one warp instead of two: several tile blocks then share a thread block (pack.c) */
+	if (s->log2 == LANES_LOG2 + COST_ALONE_REGS) return COST_ALONE_REGS;
+	/* 16 of what is loaded, or 32 of what is stored */
+	if (moves_one_load(fn, s)) return imin(COST_ALONE_REGS + s->log2 - s->from, COST_MAP_REGS);
+	return 0;
+}
+
+/* log2 of the warps that share a tile before a thread takes more elements than thread_regs says. */
+static int full_warps(const Fn *fn, const Size *s, const Overlap *o)
+{
+	/* with more elements, half of the warps have no registers for two sums of the tile */
+	if (carries_tile(s)) return s->log2 <= COST_ROW_ONE_BLOCK + 1 ? COST_FULL_OF_SUMS : BLOCK_WARPS_LOG2;
+	return fn->by_element && !s->reduces && !o->type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
+}
+
+/* log2 of the elements that a thread takes before there are more warps than full_warps says. */
+static int most_regs(const Size *s) { return s->scans ? COST_SCAN_REGS : COST_REGS_MOST; }
+
+/* The hint @warps decides where it is given. */
 int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS);
 	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
-	if (hint > 0) return log2_of(hint) > BLOCK_WARPS_LOG2 ? BLOCK_WARPS_LOG2 : log2_of(hint);
+	if (hint > 0) return imin(log2_of(hint), BLOCK_WARPS_LOG2);
 	ir_walk(fn->body, measure, &s);
-	bool one_row = s.reduces && !s.products && s.log2 <= COST_ROW_ONE_BLOCK, packed = s.loaded <= 2 && !fn->by_element;
-	int w = s.log2 - LANES_LOG2 - COST_THREAD_REGS;
-	int of_row = s.bytes <= 2 ? COST_ROW_REGS_PACKED - (s.bytes == 2) : COST_ROW_REGS;
-	if (one_row) w = s.log2 - LANES_LOG2 - of_row - cx->peels;
-	if (!s.moves && s.loaded && packed) w = s.log2 - LANES_LOG2 - COST_MAP_REGS + s.math;
-	if (s.seeks && !s.reduces && !s.products && packed) w = s.log2 - LANES_LOG2 - COST_SOUGHT_REGS - (s.loaded == 1);
-	if (!s.reduces && !s.products && combines_updates(fn)) w = s.log2 - LANES_LOG2 - COST_COMBINE_REGS;
 	Overlap o = overlap_of(fn);
-	int shared = s.reduces || s.products ? -1 : shared_regs(fn, &o);
-	if (shared >= 0) w = s.log2 - LANES_LOG2 - shared;
-	int full = fn->by_element && !s.reduces && !o.type ? COST_FULL_BY_ELEMENT : COST_FULL_WARPS;
-	if (s.reduces && !s.scans && !s.products && s.carried == s.log2) {
-		w = s.log2 - LANES_LOG2 - COST_SUM_REGS;
-		full = s.log2 == COST_ROW_ONE_BLOCK + 1 ? COST_FULL_OF_SUMS : BLOCK_WARPS_LOG2;
-	}
-	if (w > full) w = full;
-	/* tile blocks of one warp share a thread block (pack.c): of two, each would take the time to start one */
-	bool waits = s.reduces || s.scans || s.sorts || s.math || s.products;
-	bool alone = s.loaded && s.loaded <= COST_ALONE_LOADED && !fn->by_element;
-	alone |= s.loads && s.loads <= COST_ALONE_LOADS && s.asked <= (int64_t)COST_ALONE_LOADED << s.log2;
-	if (s.log2 == LANES_LOG2 + COST_ALONE_REGS && alone && !waits) w = 0;
-	/* one load that is moved, or made several elements of: 16 of it, or 32 that are stored, for each thread */
-	bool moved = s.moves && s.loads == 1 && (!s.works || s.from < s.log2) && !s.gathers && !has_loop(fn);
-	if (fn->by_element && s.turns) moved = false;
-	int few = imax(s.from - COST_ALONE_REGS, s.log2 - COST_MAP_REGS) - LANES_LOG2;
-	if (moved && alone && !waits && few < w) w = few;
-	int most = s.scans ? COST_SCAN_REGS : COST_REGS_MOST;
-	if (s.log2 - LANES_LOG2 - w > most) w = s.log2 - LANES_LOG2 - most;
-	return w < 0 ? 0 : w > BLOCK_WARPS_LOG2 ? BLOCK_WARPS_LOG2 : w;
+	int threads = s.log2 - LANES_LOG2;
+	int w = threads - imax(thread_regs(fn, &s, &o, cx), brief_regs(fn, &s));
+	w = imax(imin(w, full_warps(fn, &s, &o)), threads - most_regs(&s));
+	return imin(imax(w, 0), BLOCK_WARPS_LOG2);
 }
 
 /* ---- clusters ---- */
@@ -275,14 +314,6 @@ bool has_loop(const Fn *fn)
 	const Op *op = fn->body->first;
 	while (op && !op->nregion) op = op->next;
 	return op;
-}
-
-/* A loop that carries partial results of all of its largest tile, and whose iterations reduce such tiles: a thread
- * holds one piece of each, beside what it carries and what is on its way for the next iteration. So few thread
- * blocks have results to write, where many with parts of the rows would write as much as they read. */
-static bool carries_tile(const Size *s)
-{
-	return s->carried && s->carried == s->log2 && s->reduces && !s->scans && !s->products;
 }
 
 static int cluster_of_carried(Fn *fn, const LowerCx *cx, const Size *s)

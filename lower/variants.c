@@ -1,6 +1,9 @@
-/* Which rows reach a variant. A launch takes the first of its variants whose where clause holds, so the variant for
- * rows of at most 2,048 elements after one for 256 is not asked for shorter ones: what serves those is no use to it.
- * Rules of a launch may ask all the same, and find rows served as long ones are. */
+/* Variants of kernels for shorter rows, and which rows reach a variant. A launch takes the first of its variants whose
+ * where clause holds, so the variant for rows of at most 2,048 elements after one for 256 is not asked for shorter
+ * ones: what serves those is no use to it. Rules of a launch may ask all the same, and find rows served as long ones
+ * are. */
+#include "ir/ir_copy.h"
+#include "lower/pins.h"
 #include "lower/placed.h"
 
 /* "n <= 256", the first such where clause of fn: its place; -1: there is none. */
@@ -55,4 +58,22 @@ void note_variants(Module *m)
 	ir_walk_launches(m, note_launch, NULL);
 	for (int i = 0; i < m->fns.n; i++)
 		if (m->fns.p[i]->rows_taken == INT64_MAX) m->fns.p[i]->rows_taken = 0;
+}
+
+/* ---- further variants ---- */
+void variant_asks(Fn *fn, const Sym *cond)
+{
+	vec_push(A_UNIT, &fn->where, ((IrWhere){ .cond = cond, .text = sym_text(cond), .span = fn->span }));
+}
+
+Fn *variant_of_rows(Fn *fn, const char *suffix, const Sym *length, int64_t tile)
+{
+	Fn *variant = copy_kernel(fn);
+	IrWhereVec where = { 0 };
+	for (int i = 0; i < fn->where.n; i++) vec_push(A_UNIT, &where, fn->where.p[i]);
+	variant->where = where;
+	variant->name = str_fmt("%s_%s", fn->name, suffix);
+	variant_asks(variant, sym_cmp(SYM_LE, length, sym_const(tile)));
+	variant_asks(variant, sym_cmp(SYM_LE, sym_const(1), length));
+	return variant;
 }

@@ -64,6 +64,7 @@ typedef struct Skeleton {
 	bool straight;          /* no loops or branches */
 	bool products, scans, reduces, math;
 	bool packs;             /* tile blocks of less than a warp may share one (said by lower/space.c) */
+	bool pairs;             /* tile blocks of COST_PACK_FEW warps may share a thread block (the same) */
 	bool moves;             /* tiles change their layout on the way */
 } Skeleton;
 

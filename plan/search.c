@@ -2,8 +2,6 @@
 #include "base/cost.h"
 #include "plan/plan.h"
 
-enum { PACKED_MOST = 3 };       /* log2 of the warps of a thread block */
-
 /* The elements of the largest tile with the axes of the grid that are known. */
 static int largest(const Space *s, const Plan *p)
 {
@@ -12,10 +10,18 @@ static int largest(const Space *s, const Plan *p)
 	return n < 0 ? 0 : n;
 }
 
+/* A tile block that shares a thread block with others has no cluster, and one or COST_PACK_FEW warps. */
+static bool can_pack(const Skeleton *k, const Plan *p)
+{
+	if (p->at[PC_CLUSTER]) return false;
+	if (!p->at[PC_WARPS]) return true;
+	return k->pairs && 1 << p->at[PC_WARPS] <= COST_PACK_FEW && p->at[PC_WARPS] + p->at[PC_PACK] <= COST_PACK_WARPS;
+}
+
 bool plan_legal(const Space *s, const Plan *p, int n)
 {
 	if (n == PC_CLUSTER + 1 && p->at[PC_CLUSTER] > 0 && p->at[PC_WARPS] < 2) return false;
-	if (n == PC_PACK + 1 && p->at[PC_PACK] && (p->at[PC_WARPS] || p->at[PC_CLUSTER])) return false;
+	if (n == PC_PACK + 1 && p->at[PC_PACK] && !can_pack(s->k, p)) return false;
 	if (n < PC_COUNT) return !s->legal || s->legal(s, p, n);
 	int each = largest(s, p) - LANES_LOG2 - p->at[PC_WARPS] - p->at[PC_CLUSTER], divided = 0, joined = 0;
 	for (int g = 0; g < s->k->ngrid; g++) {
@@ -25,7 +31,7 @@ bool plan_legal(const Space *s, const Plan *p, int n)
 	if (divided && (joined || largest(s, p) < s->smallest)) return false;
 	if (!p->at[PC_WARPS] && !p->at[PC_CLUSTER]) {   /* warps that tile blocks share, and how many */
 		int warps = p->at[PC_PACK] - (LANES_LOG2 - plan_lanes(s->k, p));
-		if (warps < 0 || warps > PACKED_MOST) return false;
+		if (warps < 0 || warps > COST_PACK_WARPS) return false;
 	}
 	/* threads without an element of their own, but for the smallest tiles; tiles that would be sliced, where another
 	 * plan holds them */

@@ -230,6 +230,16 @@ def more(tmp):
     for option in ("--plan=frames_32x8=88881711", "--tune=frames.tune"):
         r = ctilec(option, "-o", "frames.cu", "frames.tile", cwd=tmp)
         check(r.code == 0, "%s: %s" % (option, r.text))
+    # tile blocks of two warps that share a thread block: what is taken, and as much as is pinned
+    write(os.path.join(tmp, "crop.tile"), "kernel crop(x: tensor<bf16, [c, h + 8, w + 8]>, y: out tensor<bf16, [c, h, w]>)\n"
+          "        grid [cdiv(h, 8), cdiv(w, 128), c] {\n"
+          "    y.store([bid(2), bid(0), bid(1)], x.load_at([bid(2), bid(0) * 8 + 4, bid(1) * 128 + 4], [1, 8, 128]));\n}\n")
+    r = ctilec("--explain-schedule", "crop.tile", cwd=tmp)
+    check(r.code == 0 and b"taken 88881312" in r.out, "a plan of four tile blocks of two warps: %s" % r.text)
+    for plan, packed in (("88881112", None), ("88881212", 2), ("88881312", 4)):
+        r = ctilec("--plan=crop=" + plan, "--emit=placed", "crop.tile", cwd=tmp)
+        found = re.findall(r"^\twarps (\d+)(?:\n\tpacked (\d+))?", r.out.decode(), re.M)
+        check(r.code == 0 and found[:1] == [("2", str(packed or ""))], "plan %s: %s %s" % (plan, found, r.text))
     r = ctilec("--target=c", "--time-report", "-o", "t.c", "a.tile", cwd=tmp)
     check(r.code == 0 and " ms" in r.text, "--time-report")
     r = ctilec("--target=c", "--save-repro=r.txt", "-o", "t.c", "a.tile", cwd=tmp)

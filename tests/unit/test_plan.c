@@ -122,8 +122,17 @@ static void test_search(void)
 	r = plan_search(&s);
 	CHECK(r.n > 0);
 	for (int i = 0; i < r.n; i++) CHECK(r.at[i].plan.at[PC_WARPS] == 3 && r.at[i].plan.at[PC_GRID0] == 1 && !r.at[i].plan.at[PC_PACK]);
-	Plan p;
+	Plan p, pair = { { [PC_WARPS] = 1, [PC_PACK] = 2 } };
 	int n = 0;
+	s = space(&k, &c);
+	CHECK(!plan_legal(&s, &pair, PC_PACK + 1));
+	k.pairs = true;
+	CHECK(plan_legal(&s, &pair, PC_PACK + 1));
+	pair.at[PC_WARPS] = 2;                  /* of four warps none */
+	CHECK(!plan_legal(&s, &pair, PC_PACK + 1));
+	k.pairs = false;
+	s.range[PC_WARPS] = (PlanRange){ 3, 3 };
+	s.range[PC_GRID0] = (PlanRange){ 1, 1 };
 	while (n <= PLANS_COSTED && plan_nth(&s, n, &p)) n++;
 	CHECK(n == r.costed);
 }
