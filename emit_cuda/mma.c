@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/least.h"
 #include "emit_cuda/cu.h"
 #include "placed/access.h"
 
@@ -14,7 +15,7 @@ typedef struct Factor {
 	Elem e;
 	CuInt base;             /* byte offset of the buffer */
 	int words;              /* 32-bit words (f64: elements) of one fragment of a thread */
-	int reps, steps;        /* log2 of the blocks along M or N, and along K */
+	int reps, steps, batches;       /* log2 of the blocks along M or N, and along K; of the batches of a warp */
 	bool matrices, trans;   /* by ldmatrix */
 	int x;                  /* log2 of matrices at once */
 	CuMap off;              /* fragment place -> offset; by ldmatrix: issue, lane, warp -> offset */
@@ -27,6 +28,7 @@ typedef struct Mma {
 	MmaPlan plan;
 	Factor f[2];
 	int together;           /* steps of K loaded at once */
+	CuInt batch;            /* of those of a warp */
 	bool unrolled;
 	Str acc;
 } Mma;
@@ -36,7 +38,7 @@ static Factor factor(const Mma *m, int i)
 	MmaFactor p = mma_factor(m->op, i, &m->plan);
 	return (Factor){ .e = p.e, .base = cu_int(ir_int(ir_in(m->op, i)->def, AT_SLOT, 0)),
 		.words = p.words, .reps = p.reps,
-		.steps = p.steps, .matrices = p.matrices, .trans = p.trans, .x = p.x, .off = cu_map(p.off, LAY_HWAXIS(HW_OFF)),
+		.steps = p.steps, .batches = p.batches, .matrices = p.matrices, .trans = p.trans, .x = p.x, .off = cu_map(p.off, LAY_HWAXIS(HW_OFF)),
 		.name = i ? "b" : "a" };
 }
 
@@ -79,6 +81,7 @@ static void load_words(const Mma *m, const Factor *f, CuInt rep, CuInt step, con
 	CuMap at = f->off;
 	CuInt base = cu_xor(cu_linear(step, f->steps, at.col + per + bits),
 		cu_linear(rep, f->reps, at.col + per + bits + f->steps));
+	base = cu_xor(base, cu_linear(m->batch, f->batches, at.col + per + bits + f->steps + f->reps));
 	base = cu_xor(cu_var(str_fmt("ct_t%s", f->name)), base);
 	for (int w = 0; w < f->words; w++) {
 		uint32_t add[4] = { 0 };
@@ -138,6 +141,7 @@ static void load_fragment(const Mma *m, const Factor *f, CuInt rep, CuInt at)
 		if (m->together > 1 && !joined) step = cu_sum(cu_times(step, m->together), cu_int(extra));
 		CuInt off = cu_xor(cu_linear(step, f->steps - joined, f->off.col + within),
 			cu_linear(rep, f->reps, f->off.col + within + f->steps - joined));
+		off = cu_xor(off, cu_linear(m->batch, f->batches, f->off.col + within + f->steps - joined + f->reps));
 		off = cu_xor(cu_xor(cu_var(str_fmt("ct_t%s", f->name)), off), cu_int(base));
 		out_printf(g->o, "ct_ldm_x%d%s(%s, %s);\n", words, f->trans ? "_t" : "",
 			word_at(str_fmt("ct_f%s", f->name), at, w), cu_sum(cu_var("ct_sh"), byte_at(f, off)).text);
@@ -147,15 +151,16 @@ static void load_fragment(const Mma *m, const Factor *f, CuInt rep, CuInt at)
 static void print_mma(const Mma *m, const char *a, const char *b, CuInt mrep, CuInt nrep)
 {
 	const MmaPlan *p = &m->plan;
-	int each = p->frag == FRAG_M8N8K4 ? 2 : 4, nr = 1 << m->f[1].reps;
+	int each = p->frag == FRAG_M8N8K4 ? 2 : 4, nr = 1 << m->f[1].reps, mr = 1 << m->f[0].reps;
 	Elem x = m->f[0].e, y = m->f[1].e;
 	cu_line(m->g, m->op);
 	CuInt at = cu_sum(cu_times(mrep, nr * each), cu_times(nrep, each));
+	at = cu_sum(cu_times(m->batch, mr * nr * each), at);
 	out_printf(m->g->o, "ct_mma_%s_%s_%s(%s, %s, %s);\n", p->name, elem_rows[x].name, elem_rows[y].name,
 		word_at(m->acc, at, 0), a, b);
 }
 
-static void tensor_block(const Mma *m)
+static void multiply_matrices(const Mma *m)
 {
 	Cu *g = m->g;
 	const Factor *a = &m->f[0], *b = &m->f[1];
@@ -188,6 +193,14 @@ static void tensor_block(const Mma *m)
 		close_reps(g, mr);
 	}
 	cu_end(g);
+}
+
+static void tensor_block(Mma *m)
+{
+	int n = 1 << imax(m->f[0].batches, m->f[1].batches);
+	m->batch = open_reps(m->g, "ct_z", n, m->unrolled);
+	multiply_matrices(m);
+	close_reps(m->g, n);
 }
 
 /* ---- by fma ---- */

@@ -175,8 +175,8 @@ static Lay search_storage(const Type *t, Lay frag, Lay from)
 	SwzPick best = { .cost = -1 }, pick;
 	for (int i = 0; i < 3; i++) {
 		SwzUse use[2] = { { from, SWZ_PLAIN, 1 }, { frag, vias[i], 1 } };
-		if (swz_choose(2, t->log2, NULL, elem_log2(t->elem), 2, use, &pick) && (best.cost < 0 || pick.cost < best.cost))
-			best = pick;
+		bool serves = swz_choose(t->rank, t->log2, NULL, elem_log2(t->elem), 2, use, &pick);
+		if (serves && (best.cost < 0 || pick.cost < best.cost)) best = pick;
 	}
 	return best.cost < 0 ? lay_stored(t->rank, t->log2, NULL) : best.smem;
 }
@@ -186,8 +186,7 @@ static Lay storage(Combine *c, const MmaPlan *p, Val *x, Role role)
 {
 	const Type *t = x->type;
 	if (!p->tensor) return lay_stored(t->rank, t->log2, NULL);
-	Stored s = { .frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn), .from = *x->lay,
-		.elem_log2 = elem_log2(t->elem) };
+	Stored s = { .frag = mma_fragments(p, t, role, NULL), .from = *x->lay, .elem_log2 = elem_log2(t->elem) };
 	for (int i = 0; i < c->found.n; i++) {
 		const Stored *f = &c->found.p[i];
 		if (f->elem_log2 == s.elem_log2 && lay_eq(f->frag, s.frag) && lay_eq(f->from, s.from)) return f->smem;

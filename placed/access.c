@@ -379,11 +379,12 @@ MmaFactor mma_factor(const Op *op, int i, const MmaPlan *p)
 	MmaFactor f = { .e = t->elem, .smem = *ir_attr(buf->def, AT_LAYOUT)->u.lay };
 	Role role = i ? ROLE_B : ROLE_A;
 	Lay one = lay_frag(p->frag, role);
-	int size = elem_log2(f.e), k = i ? 0 : 1;
-	f.frag = frag_tile(p->frag, role, t->log2[0], t->log2[1], p->wm, p->wn);
+	int size = elem_log2(f.e), k = i ? 2 : 1, matrix;
+	f.frag = mma_fragments(p, t, role, &matrix);
 	f.words = f.e == EL_F64 ? 1 << one.in[HW_REG] : (1 << one.in[HW_REG] << size) / 4;
-	f.steps = t->log2[k] - one.out[k];
-	f.reps = f.frag.in[HW_REG] - one.in[HW_REG] - f.steps;
+	f.steps = t->log2[t->rank - k] - frag_k(p->frag);
+	f.reps = matrix - one.in[HW_REG] - f.steps;
+	f.batches = f.frag.in[HW_REG] - matrix;
 	for (f.x = 2; f.x >= 0 && !f.matrices; f.x -= !f.matrices)
 		for (int tr = 0; tr < 2 && !f.matrices; tr++)
 			if (1 << f.x <= f.words || (i && f.steps && 1 << f.x == 2 * f.words)) {

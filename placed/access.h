@@ -89,6 +89,7 @@ typedef struct MmaFactor {
 	Lay frag, smem;
 	int words;                      /* 32-bit words (f64: elements) of one fragment of a thread */
 	int reps, steps;                /* log2 of the blocks along M or N, and along K */
+	int batches;                    /* log2 of those that a warp has */
 	bool matrices, trans;           /* by ldmatrix */
 	int x;                          /* log2 of matrices at once */
 	Lay off;                        /* fragment place -> offset; by ldmatrix: issue, lane, warp -> offset */

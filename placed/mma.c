@@ -36,6 +36,20 @@ static void deal_warps(MmaPlan *p, int m, int n, int warps)
 	}
 }
 
+/* Batches go along warps first, each of which then multiplies matrices of its own, and along registers after all else of
+ * a matrix. A factor of one batch for all has copies in these warps. */
+Lay mma_fragments(const MmaPlan *p, const Type *t, Role role, int *one)
+{
+	int r = t->rank;
+	Lay l = frag_tile(p->frag, role, t->log2[r - 2], t->log2[r - 1], p->wm, p->wn);
+	if (one) *one = l.in[HW_REG];
+	if (r == 2) return l;
+	int along = imin(t->log2[0], p->wz);
+	l = lay_push(lay_expand(l, 0), HW_WARP, 0, along);
+	l = lay_mul(l, lay_bcast(r, HW_WARP, p->wz - along));
+	return lay_push(l, HW_REG, 0, t->log2[0] - along);
+}
+
 /* A thread holds up to 4 neighbours of a row; lanes and warps cover about as many rows as columns. */
 static Lay fma_layout(const Type *t, int warps)
 {
@@ -78,7 +92,7 @@ MmaPlan mma_plan(const Op *mma, int arch, int warps_log2)
 	MmaPlan p = { .a = a->elem, .b = b->elem, .acc = c->elem, .as = multiplied_as(a->elem, precision), .name = "fma" };
 	(void)arch;
 	int m = c->log2[c->rank - 2], n = c->log2[c->rank - 1], k = a->log2[a->rank - 1];
-	for (size_t i = 0; i < sizeof mma_rows / sizeof *mma_rows && c->rank == 2 && !p.tensor; i++) {
+	for (size_t i = 0; i < sizeof mma_rows / sizeof *mma_rows && !p.tensor; i++) {
 		const MmaRow *r = &mma_rows[i];
 		if (r->elem != p.as || m < frag_m(r->frag) || n < frag_n(r->frag) || k < frag_k(r->frag)) continue;
 		p.tensor = true;
@@ -86,8 +100,9 @@ MmaPlan mma_plan(const Op *mma, int arch, int warps_log2)
 		p.name = r->name;
 	}
 	if (p.tensor) {
-		deal_warps(&p, m, n, warps_log2);
-		p.c = frag_tile(p.frag, ROLE_C, m, n, p.wm, p.wn);
+		p.wz = c->rank == 3 ? imin(c->log2[0], warps_log2) : 0;
+		deal_warps(&p, m, n, warps_log2 - p.wz);
+		p.c = mma_fragments(&p, c, ROLE_C, NULL);
 	} else {
 		p.c = fma_layout(c, warps_log2);
 	}

@@ -150,10 +150,12 @@ typedef struct MmaPlan {
 	const char *name;       /* what {shape} says */
 	Elem a, b, acc;         /* element types */
 	Elem as;                /* what the factors are multiplied as */
-	int wm, wn;             /* log2 of the warps along M and N */
+	int wm, wn, wz;         /* log2 of the warps along M, N and batches */
 	Lay c;                  /* of the accumulator */
 } MmaPlan;
 MmaPlan mma_plan(const Op *mma, int arch, int warps_log2);
+/* A tile of a product on tensor cores, in fragments; *one, where it is not NULL: its register bits of one batch. */
+Lay mma_fragments(const MmaPlan *p, const Type *t, Role role, int *one);
 /* Factors too large for shared memory: what part of each axis is there at once, all log2; bytes of the two parts. */
 typedef struct MmaPieces { int z, m, n, k; int64_t a_bytes, b_bytes; } MmaPieces;
 MmaPieces mma_pieces(const Op *mma);

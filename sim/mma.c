@@ -15,6 +15,7 @@ typedef struct Side {           /* a factor */
 	MmaFactor f;
 	Map issue;              /* by ldmatrix: offsets of the rows that lanes name */
 	int rows, cols;         /* log2 */
+	int64_t size;           /* elements of all batches */
 } Side;
 
 typedef struct Mma { MmaPlan plan; Side side[2]; Map c[TILE_RANK]; Elem acc; int regs, k; } Mma;
@@ -28,6 +29,7 @@ static void plan_side(Run *r, const Op *op, Mma *m, int i)
 	*s = (Side){ .e = buf->type->elem, .slot = ir_int(buf->def, AT_SLOT, 0), .bytes = elem_bytes(buf->type->elem) };
 	s->rows = log2_of_axis(buf->type, 2);
 	s->cols = log2_of_axis(buf->type, 1);
+	s->size = type_size(buf->type);
 	if (!m->plan.tensor) return;
 	Lay c;
 	s->f = mma_factor(op, i, &m->plan);
@@ -93,7 +95,7 @@ static Cell shared_cell(Warp *w, const Side *s, int64_t offset, int lane)
 /* The fragments of this warp, each element at its coordinate in the factor. */
 static Cell *fragments(Warp *w, const Side *s)
 {
-	Cell *x = NEW_ARRAY(w->u->r->mem, Cell, (size_t)1 << (s->rows + s->cols));
+	Cell *x = NEW_ARRAY(w->u->r->mem, Cell, s->size);
 	count_side(w, s);
 	for (int reg = 0; reg < s->regs && !sim_failed(w->u->r); reg++)
 		for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
