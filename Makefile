@@ -46,7 +46,8 @@ endif
 ALL_CFLAGS = -std=c11 $(CFLAGS) $(CPPFLAGS) $(WARN) -I. -I$(BUILD)/gen -MMD -MP
 
 SRC     := $(sort $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c)))
-GENSRC  := $(GEN)/tile_lex.c $(GEN)/tile_tab.c
+NAMES   := emit/status emit_c/prelude emit_cuda/prelude emit_cuda/device emit_tile/prelude
+GENSRC  := $(GEN)/tile_lex.c $(GEN)/tile_tab.c $(NAMES:%=$(BUILD)/gen/%_names.c)
 GENHDR  := $(GEN)/tokens.inc
 LIBOBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out driver/main.c,$(SRC))) $(GENSRC:$(BUILD)/gen/%.c=$(OBJ)/gen/%.o)
 OBJS    := $(OBJ)/driver/main.o $(LIBOBJS)
@@ -100,7 +101,7 @@ $(OBJ)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 
 # Other flags, other objects: the file changes only when they do. The folders of objects are made here, once for all.
 $(BUILD)/flags: FORCE
-	@mkdir -p $(FOLDERS:%=$(OBJ)/%) $(OBJ)/gen/grammar
+	@mkdir -p $(FOLDERS:%=$(OBJ)/%) $(FOLDERS:%=$(OBJ)/gen/%)
 	@echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
 
 # The commit that --version prints; changes only when the commit does.
@@ -140,6 +141,14 @@ endif
 $(GEN)/tokens.inc: grammar/tile.y tools/tokens.awk
 	@mkdir -p $(@D)
 	awk -f tools/tokens.awk grammar/tile.y > $@
+
+# ---- where names of snippets are found ----
+$(NAMES:%=$(BUILD)/gen/%_names.c): $(BUILD)/gen/%_names.c: %.c emit/snippet.h tools/snippets.awk $(wildcard emit*/*.def)
+	$(call say,names $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 $(CPPFLAGS) -I. -I$(BUILD)/gen -D'SNIPPET_ROW(name, text)=@name@' -E -P $< > $@.i
+	$(Q)awk -v NAME=$(subst /,_,$*)_names -f tools/snippets.awk $@.i > $@
+	@rm -f $@.i
 
 bootstrap:
 	RE2C='$(RE2C_LINE)' BISON='$(BISON_LINE)' sh tools/bootstrap.sh

@@ -3,8 +3,6 @@
 #include <string.h>
 #include "emit/snippet.h"
 
-#include "base/hash.h"
-
 static const bool in_words[UCHAR_MAX + 1] = {
 	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true
 };
@@ -18,31 +16,23 @@ static size_t word_len(const char *s)
 	return n;
 }
 
-enum { PREFIX = 3 };            /* of "ct_" */
-
-/* The slot where the search for a name begins. There are thousands of names, of each compilation a few are used: the
- * beginning, the middle and the end tell most names apart. */
+/* As tools/snippets.awk has it. */
 static unsigned first_slot(const char *name, size_t n)
 {
-	uint64_t begin, middle, end;
-	if (n < sizeof begin) return hash_bytes(name, n) % SNIP_SLOTS;
-	memcpy(&begin, name, sizeof begin);
-	memcpy(&middle, name + (n - sizeof middle) / 2, sizeof middle);
-	memcpy(&end, name + n - sizeof end, sizeof end);
-	uint64_t h = (begin ^ n) * HASH_FACTOR;
-	h = (h ^ h >> 32 ^ middle) * HASH_FACTOR;
-	h = (h ^ h >> 32 ^ end) * HASH_FACTOR;
-	return (unsigned)(h >> 32) % SNIP_SLOTS;
+	uint32_t h = 0;
+	for (size_t i = SNIP_PREFIX; i < n; i++) h = h * SNIP_FACTOR + (unsigned char)name[i];
+	return h % SNIP_SLOTS;
 }
 
 /* The row that the word of n characters at `name` names. Most words are variables of kernels. */
 static int find_word(const SnipSet *s, const char *name, size_t n)
 {
-	if (n <= PREFIX || !(s->lengths[(unsigned char)name[PREFIX]] >> n % 32 & 1)) return -1;
-	for (unsigned h = first_slot(name, n); s->slot[h]; h = (h + 1) % SNIP_SLOTS) {
-		const Snippet *row = &s->table->rows[s->slot[h] - 1];
+	const SnipNames *names = s->table->names;
+	if (n <= SNIP_PREFIX || !(names->lengths[(unsigned char)name[SNIP_PREFIX]] >> n % 32 & 1)) return -1;
+	for (unsigned h = first_slot(name, n); names->slot[h]; h = (h + 1) % SNIP_SLOTS) {
+		const Snippet *row = &s->table->rows[names->slot[h] - 1];
 		if ((size_t)row->length == n && !memcmp(row->name, name, n))
-			return s->slot[h] - 1;
+			return names->slot[h] - 1;
 	}
 	return -1;
 }
@@ -51,15 +41,6 @@ void snip_init(SnipSet *s, const SnipTable *t)
 {
 	memset(s, 0, sizeof *s);
 	s->table = t;
-	for (int i = 0; i < t->count && i < SNIP_MAX; i++) {
-		const char *name = t->rows[i].name;
-		size_t n = (size_t)t->rows[i].length;
-		unsigned h = first_slot(name, n);
-		if (n > PREFIX) s->lengths[(unsigned char)name[PREFIX]] |= (uint32_t)1 << n % 32;
-		while (s->slot[h])
-			h = (h + 1) % SNIP_SLOTS;
-		s->slot[h] = (short)(i + 1);
-	}
 }
 
 int snip_find(const SnipSet *s, const char *name)

@@ -1,7 +1,8 @@
 /* Snippets: small functions that emitted text calls, kept as rows of a table and printed only where used.
  * Owns: the closure of used rows over what they call, and the names of conversions.
  * Assumes: every name a row defines or calls begins with `ct_`, and a row stands after those it calls (tested). What a
- * row needs is read from its text, so no second list can go stale.
+ * row needs is read from its text, and where a name is found is computed in each build (tools/snippets.awk), so no
+ * second list can go stale.
  * Guarantees: each row at most once, in table order: the same set of used names gives the same
  * bytes. Depends on libc only. */
 #ifndef EMIT_SNIPPET_H
@@ -12,19 +13,28 @@
 #include <stdint.h>
 
 typedef struct Snippet { const char *name, *text; int length; } Snippet;        /* of the name */
+#ifndef SNIPPET_ROW     /* else the rows are read by tools/snippets.awk */
 #define SNIPPET_ROW(name, text) { name, text, (int)sizeof name - 1 }
+#endif
+
+/* Where names are found: made with the compiler, since filling a table with thousands of names takes a small program a
+ * twentieth of its time. Every name begins with ct_. */
+enum { SNIP_PREFIX = 3, SNIP_FACTOR = 31, SNIP_SLOTS = 8191 };
+typedef struct SnipNames {
+	uint32_t lengths[UCHAR_MAX + 1];        /* of names, modulo 32, by their first character after ct_ */
+	short slot[SNIP_SLOTS];                 /* row + 1, at the hash of the name or behind */
+} SnipNames;
+
 /* rows[0] is the head ("ct_head"): what must open the file. It is printed whenever snip_print is called. */
-typedef struct SnipTable { const Snippet *rows; int count; } SnipTable;
+typedef struct SnipTable { const Snippet *rows; const SnipNames *names; int count; } SnipTable;
 
-enum { SNIP_MAX = 4096, SNIP_SLOTS = 8192 };
-#define SNIP_TABLE(rows) { (rows), (int)(sizeof(rows) / sizeof *(rows)) }
+enum { SNIP_MAX = 4096 };
+#define SNIP_TABLE(rows, names) { (rows), (names), (int)(sizeof(rows) / sizeof *(rows)) }
 
-/* What one emitted file uses. About 20 KB: on the stack or in an arena. */
+/* What one emitted file uses. */
 typedef struct SnipSet {
 	const SnipTable *table;
 	bool used[SNIP_MAX];
-	short slot[SNIP_SLOTS];         /* hash of the name -> row + 1 */
-	uint32_t lengths[UCHAR_MAX + 1];        /* of names, modulo 32, by their first character after ct_ */
 } SnipSet;
 
 typedef void SnipPut(void *ctx, const char *text);

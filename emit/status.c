@@ -37,7 +37,8 @@ static const Snippet checked_rows[] = {
 		"\treturn bad || n > INT32_MAX ? -1 : n;\n"
 		"}\n"),
 };
-const SnipTable checked_table = SNIP_TABLE(checked_rows);
+extern const SnipNames emit_status_names;
+const SnipTable checked_table = SNIP_TABLE(checked_rows, &emit_status_names);
 
 static const char status_head[] =
 	"/* Status texts. The last failure of each thread is kept in words; one copy per program. */\n"

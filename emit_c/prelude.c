@@ -9,4 +9,5 @@ static const Snippet rows[] = {
 };
 _Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
 
-const SnipTable c_prelude = SNIP_TABLE(rows);
+extern const SnipNames emit_c_prelude_names;
+const SnipTable c_prelude = SNIP_TABLE(rows, &emit_c_prelude_names);

@@ -66,16 +66,20 @@ static Survey survey(const CuKernels *kernels)
 void emit_cuda(Out *o, Module *m, const EmitOptions *opt, const Beside *beside, const Placer *placer)
 {
 	CuKernels kernels = { 0 };
+	NameSet entries = { 0 };
 	SnipSet *used = NEW(A_UNIT, SnipSet);
 	Versions of = { 0, 0 };
 	snip_init(used, &cuda_device);
+	ArenaMark mark = arena_mark(A_TMP);
+	for (int i = 0; i < m->entries.n; i++) names_take(&entries, name_entry(m->entries.p[i]->name));
 	for (int i = 0; i < m->fns.n; i++) {
 		CuKernel k = { .fn = m->fns.p[i] };
 		if (placer && !placer->next(placer->ctx, m, i)) return;
 		of = ir_versions(m, k.fn, of.first + of.n);
-		versions_make(&k, m, of, opt, used);
+		versions_make(&k, m, of, &entries, opt, used);
 		vec_push(A_UNIT, &kernels, k);
 	}
+	arena_release(A_TMP, mark);
 	tilefn_use(used);
 	combine_use(used);
 	if (diag_errors()) return;

@@ -1,6 +1,4 @@
 /* One version of a kernel: its head, which thread of which tile block runs it, its body. */
-#include <string.h>
-
 #include "base/diag.h"
 #include "emit/names.h"
 #include "emit_cuda/group.h"
@@ -15,20 +13,13 @@ static const ArchRow *first_arch(const Version *v, const EmitOptions *opt)
 	return opt->archs.p[a];
 }
 
-static bool is_entry(const Module *m, Str name)
-{
-	for (int i = 0; i < m->entries.n; i++)
-		if (!strcmp(name_entry(m->entries.p[i]->name), name)) return true;
-	return false;
-}
-
 /* Named after the first architecture that it serves. A C function of the author's may be called `f_sm80`. */
-Str version_name(const Module *m, const Version *v, const EmitOptions *opt)
+Str version_name(const NameSet *entries, const Version *v, const EmitOptions *opt)
 {
 	const ArchRow *a = first_arch(v, opt);
 	Str name = str_fmt("%s_sm%d%s%s%s", name_entry(v->of->name), a->number, a->specific ? "a" : "", *v->name ? "_" : "",
 		v->name);
-	return is_entry(m, name) ? str_fmt("ct_%s", name) : name;
+	return names_has(entries, name) ? str_fmt("ct_%s", name) : name;
 }
 
 /* The longest row that 2^log2 lanes have. */

@@ -9,4 +9,5 @@ static const Snippet rows[] = {
 };
 _Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
 
-const SnipTable cuda_prelude = SNIP_TABLE(rows);
+extern const SnipNames emit_cuda_prelude_names;
+const SnipTable cuda_prelude = SNIP_TABLE(rows, &emit_cuda_prelude_names);

@@ -44,7 +44,7 @@ typedef VEC(CuKernel) CuKernels;
 
 /* kernel.c */
 Str arch_macro(const ArchRow *a);                       /* the macro that is 1 where code for it is compiled */
-Str version_name(const Module *m, const Version *v, const EmitOptions *opt);     /* none of m's C functions has it */
+Str version_name(const NameSet *entries, const Version *v, const EmitOptions *opt);     /* none of the entries has it */
 void version_note_grid(CuKernel *k, const Fn *fn);      /* before anything else is asked about its grid */
 int version_grid(const CuKernel *k, const Fn *fn);      /* which of its grids a version has */
 Str version_grid_name(const char *what, int grid);      /* ct_blocks, ct_blocks_1 ... */
@@ -63,8 +63,9 @@ Str version_lanes(const CuKernel *k, const CuVersion *t);
 bool version_same_lanes(const CuVersion *a, const CuVersion *b);        /* Are both of these alike? */
 
 /* versions.c */
-/* And all that they call. from: after the versions of the kernels before it. */
-void versions_make(CuKernel *k, const Module *m, Versions of, const EmitOptions *opt, SnipSet *used);
+/* And all that they call. entries: the names of the file's C functions, which no kernel has. */
+void versions_make(CuKernel *k, const Module *m, Versions of, const NameSet *entries, const EmitOptions *opt,
+	SnipSet *used);
 void versions_print(Out *o, const CuKernel *k, const EmitOptions *opt);         /* they stay where they are */
 
 /* launch.c */

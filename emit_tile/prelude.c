@@ -7,4 +7,5 @@ static const Snippet rows[] = {
 };
 _Static_assert(sizeof rows / sizeof *rows <= SNIP_MAX, "SNIP_MAX is too small");
 
-const SnipTable tile_prelude = SNIP_TABLE(rows);
+extern const SnipNames emit_tile_prelude_names;
+const SnipTable tile_prelude = SNIP_TABLE(rows, &emit_tile_prelude_names);

@@ -1,6 +1,7 @@
-"""Memory of ctilec by the size of what it compiles: growth.py. The programs are those of bench/compile/growth.py. Four times as many of one
-thing may take eight times the memory, beyond what little ones take; a pass that keeps something for each pair of things takes sixteen.
-Nothing here depends on time."""
+"""Memory of ctilec by the size of what it compiles, and its time by their number: growth.py. The programs are those of bench/compile/growth.py.
+Four times as many of one thing may take eight times the memory, beyond what little ones take; a pass that keeps something for each pair of
+things takes sixteen. A line of a program of many kernels may take twice the processor time of one of few: where each kernel was compared
+with all others, it took three times as much. Only that ratio depends on time, and a loaded machine slows both alike."""
 import importlib.util
 
 from common import *
@@ -9,6 +10,7 @@ SMALL, LARGE, RATIO = 1000, 4000, 8
 MIB = 1 << 20
 MOST = 160 * MIB                # at LARGE: twice what the largest took when this was written
 LINES, MOST_LINES = 10000, 110 * MIB
+MANY, SLOWER = 50000, 2         # lines of a program of many kernels, and what each may take of a line of LINES
 FLOOR = 8 * MIB                 # what a program may take whatever it is
 
 
@@ -19,21 +21,31 @@ def load(path):
     return module
 
 
-def peak(*args):
-    """Bytes at the peak of a run that may not have more than 2 GiB."""
+def usage(*args):
+    """Of a run that may not have more than 2 GiB."""
     p = subprocess.Popen([CTILEC, *args], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                          preexec_fn=None if SANITIZER else lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)))
     text = p.stderr.read().decode("utf-8", "replace")
-    _, status, usage = os.wait4(p.pid, 0)
+    _, status, used = os.wait4(p.pid, 0)
     p.returncode = 0
     check(status == 0, "%s: status %d\n%s" % (" ".join(args), status, text[-500:]))
-    return usage.ru_maxrss * 1024
+    return used
 
 
-def cuda(tmp, text):
+def peak(*args):
+    """Bytes at the peak."""
+    return usage(*args).ru_maxrss * 1024
+
+
+def cuda(tmp, text, what=peak):
     path = os.path.join(tmp, "p.tile")
     write(path, text)
-    return peak(path, "--target=cuda", "-w", "--no-header", "-o", os.path.join(tmp, "p.cu"))
+    return what(path, "--target=cuda", "-w", "--no-header", "-o", os.path.join(tmp, "p.cu"))
+
+
+def seconds(tmp, lines):
+    """Of the processor, in the compiler itself."""
+    return cuda(tmp, growth.program(lines)[0], usage).ru_utime
 
 
 SANITIZER = True                # until it is known
@@ -49,4 +61,6 @@ with tmpdir() as tmp:
         check(large <= MOST, "%s: %.0f MiB for %d" % (name, large / MIB, LARGE))
     n = cuda(tmp, growth.program(LINES)[0])
     check(n <= MOST_LINES, "%d lines: %.0f MiB" % (LINES, n / MIB))
+    few, many = (seconds(tmp, n) for n in (LINES, MANY))
+    check(many / MANY <= SLOWER * few / LINES, "%.2f s for %d lines, %.2f s for %d" % (few, LINES, many, MANY))
 finish()

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CC = os.environ.get("CC") or "cc"
+BUILD = os.environ.get("BUILD") or os.path.join(ROOT, "build")
 text, lib, scale = "", None, 1.0
 rng = random.Random(20240607)
 failures, checks = 0, 0
@@ -597,8 +598,9 @@ def sh(*cmd, **kw):
 
 def generator(d):
     gen = os.path.join(d, "gen")
-    sh(CC, "-std=c11", "-O1", "-I" + ROOT, *[os.path.join(ROOT, f) for f in ("tests/unit/test_prelude_c.c",
-        "emit/snippet.c", "emit_c/prelude.c", "emit_cuda/prelude.c")], "-o", gen)
+    tables = ["emit_c/prelude", "emit_cuda/prelude", "emit_cuda/device"]
+    sh(CC, "-std=c11", "-O1", "-I" + ROOT, os.path.join(ROOT, "tests/unit/test_prelude_c.c"), os.path.join(ROOT, "emit/snippet.c"),
+        *[os.path.join(ROOT, t + ".c") for t in tables], *[os.path.join(BUILD, "gen", t + "_names.c") for t in tables], "-o", gen)
     def write(what, name):
         with open(os.path.join(d, name), "w") as f: f.write(sh(gen, what))
         return os.path.join(d, name)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "emit/snippet.h"
 #include "emit_c/prelude.h"
+#include "emit_cuda/device.h"
 #include "emit_cuda/prelude.h"
 
 static int failures;
@@ -282,6 +283,7 @@ int main(int argc, char **argv)
 	} else {
 		check_table("c", &c_prelude);
 		check_table("cuda", &cuda_prelude);
+		check_table("device", &cuda_device);
 		check_closure();
 		check_names();
 		check_families();
