@@ -356,14 +356,22 @@ void group_mbar_arrive(Cu *g, const Op *op)
 }
 
 /* ---- tiles of a persistent kernel ---- */
+/* Calls a function with the operands, and the number where there is one. */
+static void print_order(Cu *g, const Op *op, const char *function, Str number)
+{
+	Str i = cu_val(g, op->out[0])->name = cu_name(g, op->out[0]);
+	Str j = cu_val(g, op->out[1])->name = cu_name(g, op->out[1]);
+	Out *in = out_new();
+	for (int k = 0; k < op->nin; k++) out_printf(in, "%s, ", cu_scalar(g, ir_in(op, k)));
+	out_printf(g->o, "int %s, %s;\n%s(%s%s&%s, &%s);\n", i, j, function, out_take(in), number, i, j);
+}
+
 void group_tile_order(Cu *g, const Op *op)
 {
-	Str t = cu_scalar(g, ir_in(op, 0)), rows = cu_scalar(g, ir_in(op, 1)), cols = cu_scalar(g, ir_in(op, 2));
-	Str i = cu_val(g, op->out[0])->name = cu_name(g, op->out[0]), j = cu_val(g, op->out[1])->name = cu_name(g,
-		op->out[1]);
-	out_printf(g->o, "int %s, %s;\nct_tile_order(%s, %s, %s, %lld, &%s, &%s);\n", i, j, t, rows, cols,
-		(long long)ir_int(op, AT_GROUPS, 1), i, j);
+	print_order(g, op, "ct_tile_order", str_fmt("%lld, ", (long long)ir_int(op, AT_GROUPS, 1)));
 }
+
+void group_ragged_order(Cu *g, const Op *op) { print_order(g, op, "ct_ragged_order", ""); }
 
 void group_stream_k(Cu *g, const Op *op)
 {

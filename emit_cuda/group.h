@@ -32,6 +32,7 @@ void group_mbar_init(Cu *g, const Op *op);
 void group_mbar_wait(Cu *g, const Op *op);
 void group_mbar_arrive(Cu *g, const Op *op);
 void group_tile_order(Cu *g, const Op *op);
+void group_ragged_order(Cu *g, const Op *op);
 void group_stream_k(Cu *g, const Op *op);
 void group_number(Cu *g, const Op *op);
 Str group_bar(Cu *g, const Op *op, int i);

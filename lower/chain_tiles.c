@@ -33,11 +33,17 @@ static Val *neighbours(Write *x, Val *started)
  * other, so that tiles under way at a time share what iterations load in the L2 cache. */
 typedef struct Spot { Val *row, *other; } Spot;
 
-static Spot spot_of_equal(Write *x, Val *tile)
+static Op *tile_order(Write *x, Val *n, Val *rows, Val *cols)
 {
 	const Type *two[] = { i32(), i32() };
-	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ tile, x->others, x->rows }, 2, two);
+	Op *order = ir_op(&x->b, OP_TILE_ORDER, 3, (Val *[]){ n, rows, cols }, 2, two);
 	ir_set_int(order, AT_GROUPS, 1);
+	return order;
+}
+
+static Spot spot_of_equal(Write *x, Val *tile)
+{
+	Op *order = tile_order(x, tile, x->others, x->rows);
 	return (Spot){ order->out[1], order->out[0] };
 }
 
@@ -45,17 +51,9 @@ static Spot spot_of_equal(Write *x, Val *tile)
  * blocks backwards, so that who had the longest tile of a turn has the shortest one of the next. */
 static Spot spot_of_unequal(Write *x, Val *tile)
 {
-	Val *zero = number(x, 0), *one = number(x, 1), *two = number(x, 2);
-	Val *all = both(x, OP_MUL, x->near, x->rows), *block = over(x, tile, all);
-	Val *first = both(x, OP_MUL, block, x->near), *near = both(x, OP_MIN, x->near, less(x, x->others, first));
-	Val *at = less(x, tile, both(x, OP_MUL, block, all)), *turn = over(x, at, x->started);
-	Val *begin = both(x, OP_MUL, turn, x->started), *count = both(x, OP_MUL, near, x->rows);
-	Val *many = both(x, OP_MIN, x->started, less(x, count, begin)), *i = less(x, at, begin);
-	Val *back = less(x, less(x, many, one), i);
-	Val *odd = ir_binary(&x->b, OP_NE, type_scalar(EL_BOOL), both(x, OP_REM, turn, two), zero);
-	Val *n = both(x, OP_ADD, begin, make(x, OP_SELECT, i32(), 3, (Val *[]){ odd, back, i }));
-	Val *down = over(x, n, near), *row = less(x, less(x, x->rows, one), down);
-	return (Spot){ row, both(x, OP_ADD, first, less(x, n, both(x, OP_MUL, down, near))) };
+	const Type *two[] = { i32(), i32() };
+	Op *order = ir_op(&x->b, OP_RAGGED_ORDER, 5, (Val *[]){ tile, x->rows, x->others, x->near, x->started }, 2, two);
+	return (Spot){ order->out[0], order->out[1] };
 }
 
 /* Indices of a tile along the grid's axes; along rows those of the first group. */
@@ -69,9 +67,11 @@ static Indices indices_of(Write *x, Val *tile)
 	n.at[x->c.row_axis] = times(x, s.row, x->groups);
 	for (int a = 0; a < x->c.fn->ngrid; a++) {
 		if (a == x->c.row_axis) continue;
-		Val *extent = a == last ? NULL : extent_along(x, a);
-		n.at[a] = extent ? both(x, OP_REM, rest, extent) : rest;
-		if (extent) rest = over(x, rest, extent);
+		n.at[a] = rest;
+		if (a == last) break;
+		Op *order = tile_order(x, rest, x->others, extent_along(x, a));
+		rest = order->out[0];
+		n.at[a] = order->out[1];
 	}
 	return n;
 }

@@ -17,7 +17,7 @@
 
 enum {
 	PIPE_LOADS = 8, PIPE_PRODUCTS = 4,      /* of a loop, at most */
-	PIPE_GROUPS = 3, PIPE_PLANS = 4,        /* of consumers; of a kernel: at most */
+	PIPE_GROUPS = 3, PIPE_PLANS = 5,        /* of consumers; of a kernel: at most */
 	PIPE_STAGE_PLANS = 2,                   /* of several stages */
 	PIPE_ROWS_LOG2 = 6,                     /* of a group's tile: those of one wgmma, */
 	PIPE_COLS = 256,                        /* and its columns, at most; several sums share them */

@@ -132,6 +132,7 @@ void pipe_write_consumers(Write *x)
 	Walk t = pipe_begin_tiles(x, cursor(x), group);
 	pipe_copy_scalars(x, x->p.fn->body->first, x->p.loop, false);
 	write_initial(x);
+	pipe_begin_tail(x);
 	Val *at = write_iterations(x, t.at, group);
 	for (int i = 0; i < x->p.products; i++) sum[i] = pipe_value(x, x->p.loop->out[i]);
 	if (x->shares.count) write_shared_tail(x, sum, group);

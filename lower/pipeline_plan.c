@@ -388,7 +388,7 @@ static const Sym *stage_time(const Shape *s, const StagePlan *q)
 	const Sym *busy = sym_min(sym_cdiv(tiles, sym_const(s->sms)), sym_const(q->blocks));
 	const Sym *each = sym_add(sym_mul(s->iterations, sym_max(sym_const(sums), lines)), sym_const(sums));
 	const Sym *waves = sym_cdiv(tiles, sym_const((int64_t)s->sms * q->blocks));
-	each = sym_add(sym_mul(each, busy), sym_const(COST_TILE));
+	each = sym_add(sym_mul(each, busy), sym_const(COST_STAGES_TILE));
 	return sym_add(sym_mul(waves, each), sym_const(COST_STAGES_START));
 }
 

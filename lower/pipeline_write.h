@@ -45,6 +45,8 @@ typedef struct Write {
 	Val *boxes;             /* their ring, of the same number of boxes for each group */
 	int nbox, turns;        /* how often a part takes one */
 	int iteration;              /* parts of a tile that have boxes of their own; 0: there is one box */
+	Val *ahead[PIPE_LOADS]; /* what the first part of a tile loads, asked for before the loop */
+	int asked;
 	Val *box;               /* of the part under way: the first; NULL: the group's first */
 	Val *full, *empty;
 	Val *rank, *all;        /* of a cluster: the thread block's number, the mask of all; NULL: there is none */
@@ -172,6 +174,7 @@ void pipe_add_others(Write *x, Val **sum, Val *group);  /* to what this share ha
 void pipe_leave_sums(Write *x, Val *const *sum, Val *group);    /* for who stores the tile */
 
 /* ---- pipeline_epilogue.c ---- */
+void pipe_begin_tail(Write *x);                                 /* before the loop: what is loaded after it */
 void pipe_write_tail(Write *x, Val *const *sum, Val *group);    /* what follows the loop */
 
 /* ---- pipeline_consume.c ---- */

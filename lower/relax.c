@@ -14,7 +14,8 @@
  * rounded, and a power is made of what is held in words anyway (pass remat), nobody holds powers of f32 at the
  * wait: a thread has room for twice the elements.
  *
- * 1 + tanh(x) is 2 / (1 + exp(-2 x)), which has all its digits where tanh is near -1, and takes half the instructions.
+ * 1 + tanh(x) is 2 / (1 + exp(-2 x)), which has all its digits where tanh is near -1, and takes half the instructions;
+ * y / 2 times that is y times 1 / (1 + exp(-2 x)).
  *
  * A quotient of small integers by a constant takes one or two products that give the same numbers (quotient.c).
  *
@@ -236,28 +237,69 @@ static bool is_one(const Val *v)
 
 static Val *same_number(Builder *b, const Val *like, double n) { return ir_const_num(b, like->type, (Num){ .f = n }); }
 
-static Val *loosely(Val *v)
+static double constant(const Val *v)
 {
-	ir_set_int(v->def, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("full")));
-	return v;
+	Num n;
+	return ir_const_value(v, &n) ? n.f : NAN;
 }
 
-/* 1 + tanh(x) or 1 - tanh(x), not needed exactly. */
+static bool is_plain(const Op *op) { return !ir_int(op, AT_ROUNDING, 0) && !ir_int(op, AT_SUBNORMALS, 0); }
+
+/* The factor of a product with this constant; NULL: v is none. */
+static Val *times_constant(const Val *v, double *n)
+{
+	const Op *op = v->def;
+	if (!op || op->code != OP_MUL || !is_plain(op)) return NULL;
+	for (int i = 0; i < 2; i++) {
+		*n = constant(ir_in(op, i));
+		if (!isnan(*n)) return ir_in(op, 1 - i);
+	}
+	return NULL;
+}
+
+/* The only use of a sum, if it is a product with half of a number: that number. */
+static Val *halved_beside(const Relax *r, const Op *sum, Op **product)
+{
+	const Val *x = sum->out[0];
+	double n;
+	if (r->uses[x->id] != 1 || r->loose[x->id].n != 1) return NULL;
+	Op *use = *product = r->loose[x->id].p[0];
+	if (use->code != OP_MUL || !is_plain(use)) return NULL;
+	Val *other = times_constant(ir_in(use, ir_in(use, 0) == x), &n);
+	return other && n == 0.5 ? other : NULL;
+}
+
+/* e^(by x), which is added to 1: what is subnormal does not count. Constant factors are one. */
+static Val *power_beside_one(Builder *b, Val *x, double by)
+{
+	double n;
+	Val *of = times_constant(x, &n);
+	if (of) x = of, by *= n;
+	Val *log2 = ir_binary(b, OP_MUL, x->type, x, same_number(b, x, (float)(by * 1.4426950408889634)));
+	Val *power = ir_unary(b, OP_EXP2, x->type, log2);
+	ir_set_int(power->def, AT_SUBNORMALS, attr_word(AT_SUBNORMALS, str_intern("flush")));
+	return power;
+}
+
+/* 1 + tanh(x) or 1 - tanh(x), not needed exactly: 2 / (1 + e^(-2 x)), which becomes 0 below 2^-126, as the sum does
+ * that is rounded to 2^-24 of 1. Half of y times that is y times half of the quotient. */
 static bool make_quotient(Relax *r, Op *op)
 {
 	bool minus = op->code == OP_SUB;
 	if (!minus && op->code != OP_ADD) return false;
 	int of = minus || is_one(ir_in(op, 0)) ? 1 : 0;
-	Op *tanh = ir_in(op, of)->def;
+	Op *tanh = ir_in(op, of)->def, *product;
 	if (!tanh || tanh->code != OP_TANH || !is_one(ir_in(op, 1 - of)) || r->uses[tanh->out[0]->id] != 1) return false;
-	if (ir_int(op, AT_ROUNDING, 0) || ir_int(op, AT_SUBNORMALS, 0) || ir_int(tanh, AT_ROUNDING, 0)) return false;
+	if (!is_plain(op) || ir_int(tanh, AT_ROUNDING, 0)) return false;
+	Val *x = ir_in(tanh, 0), *whole = halved_beside(r, op, &product);
 	Builder b = build_before(op);
-	Val *x = ir_in(tanh, 0), *two = same_number(&b, x, 2), *by = same_number(&b, x, minus ? 2 : -2);
-	Val *power = loosely(ir_unary(&b, OP_EXP, x->type, ir_binary(&b, OP_MUL, x->type, by, x)));
-	Val *sum = ir_binary(&b, OP_ADD, x->type, ir_in(op, 1 - of), power);
-	Val *q = loosely(ir_binary(&b, OP_DIV, x->type, two, sum));
+	Val *sum = ir_binary(&b, OP_ADD, x->type, ir_in(op, 1 - of), power_beside_one(&b, x, minus ? 2 : -2));
+	Val *q = ir_binary(&b, OP_DIV, x->type, same_number(&b, x, whole ? 1 : 2), sum);
+	ir_set_int(q->def, AT_ROUNDING, attr_word(AT_ROUNDING, str_intern("approximate")));
+	ir_set_int(q->def, AT_SUBNORMALS, attr_word(AT_SUBNORMALS, str_intern("flush")));
 	q->name = op->out[0]->name;
 	ir_replace(op->out[0], q);
+	if (whole) product->in[ir_in(product, 0) == q] = whole;
 	ir_remove(op);
 	ir_remove(tanh);
 	use_exactly(r, x);

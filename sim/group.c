@@ -154,6 +154,24 @@ Go run_tile_order(Warp *w, const Step *s)
 	return GO_NEXT;
 }
 
+Go run_ragged_order(Warp *w, const Step *s)
+{
+	int64_t in[5];
+	for (int i = 0; i < 5; i++) in[i] = sim_scalar(w, ir_in(s->op, i));
+	int64_t n = in[0], rows = in[1], cols = in[2], near = in[3], started = in[4];
+	if (rows < 1 || near < 1 || started < 1) {
+		sim_fault(w, "walks over %lld rows, %lld columns at a time", (long long)rows, (long long)near);
+		return GO_NEXT;
+	}
+	int64_t first = n / (near * rows) * near, width = cols - first < near ? cols - first : near, at = n - first * rows;
+	if (width < 1) width = 1;       /* a tile beyond the last: nobody uses it */
+	int64_t begin = at / started * started, left = width * rows - begin, many = left < started ? left : started;
+	int64_t spot = begin + (at / started % 2 ? many - 1 - (at - begin) : at - begin);
+	set_all(w, s->op->out[0], (int32_t)(rows - 1 - spot / width));
+	set_all(w, s->op->out[1], (int32_t)(first + spot % width));
+	return GO_NEXT;
+}
+
 Go run_stream_k(Warp *w, const Step *s)
 {
 	int64_t in[6];

@@ -281,7 +281,8 @@ int bank_wavefronts(const Request *q, int *least);
 	X(convert_lanes) X(slide) X(view) X(load) X(loads) X(store) X(elements) X(phase) X(store_shared) X(load_shared) \
 	X(keep) X(kept) X(barrier) X(exchange) X(convert) X(take) X(reduce_regs) X(reduce_lanes) X(scan) X(sort) \
 	X(histogram) X(private) X(publish) X(mma_sync) X(mma) X(print) X(check) X(nothing) \
-	X(role) X(one_warp) X(elect) X(group_barrier) X(cluster_barrier) X(number) X(tile_order) X(draw) X(grid_barrier) \
+	X(role) X(one_warp) X(elect) X(group_barrier) X(cluster_barrier) X(number) X(tile_order) \
+	X(ragged_order) X(draw) X(grid_barrier) \
 	X(grid_signal) X(grid_await) X(stream_k) \
 	X(alloc_ring) X(slot) X(part) X(cursor) X(alloc_mbar) X(mbar_init) X(mbar_expect) X(mbar_arrive) X(mbar_wait) \
 	X(put) X(get) X(tensor_map) X(tma_load) X(tma_store) X(bulk_commit) X(bulk_wait) X(proxy_fence) X(wgmma_fence) \

@@ -49,7 +49,7 @@ def emulated(path, tool):
     kernels = re.sub(r'asm volatile\("cp\.async\.\w+_group[^"]*" : : : "memory"\);', "", kernels)     # copies are done at once
     kernels = re.sub(r"extern __shared__ __align__\(\d+\) unsigned char (\w+)\[\];", r"unsigned char *const \1 = emu_shared[emu_rank()];", kernels)
     # functions that are made of others are taken as they are printed
-    own_text = r"(?:dense|skewed|load_tile|store_tile|fetch_tile|load_patch|[a-z_]+_at|key|unkey|order|own|lanes|sort)_\w+|cvt_f8e\w+x2_f32|lt_wide|shfl_xor_wide|next_place|tile_order|copy_part"
+    own_text = r"(?:dense|skewed|load_tile|store_tile|fetch_tile|load_patch|[a-z_]+_at|key|unkey|order|own|lanes|sort)_\w+|cvt_f8e\w+x2_f32|lt_wide|shfl_xor_wide|next_place|quotient|tile_order|ragged_order|copy_part"
     made = re.findall(r"(?ms)^typedef struct ct_(?:wide|place) .*?\n|^CT_FN [\w ]+ ct_(?:%s)\(.*?(?:^\}|^\{[^\n]* \})\n" % own_text, text[:at])
     made = re.sub(r"\batomic(?=[A-Z]\w+\()", "emu_atomic", "".join(made).replace("CT_FN", "static inline"))
     kernels = re.sub(r"(?m)^\s*#pragma unroll.*\n", "", made) + kernels

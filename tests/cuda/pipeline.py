@@ -1,7 +1,8 @@
 """Which loops of products become pipelines (lower/pipeline.c, lower/chain.c): pipeline.py FILE, all of the file but for what its
 line `// plain:` names; of roles for sm_90a, and of several stages for sm_80, but for what its line `// for roles:` names. What
 `// without roles:` names has stages for both, what `// in wide tiles:` names has those with most sums. Rounds of what `// stream-k:` names
-are dealt out over the device where there is workspace, and of no others."""
+are dealt out over the device where there is workspace, and of no others. What `// asked ahead:` names loads what follows the loop before
+the loop begins."""
 import os
 import re
 import sys
@@ -34,6 +35,10 @@ def main():
             for name in wide.group(1).split(", ") if wide else []:
                 check(re.search(r'(?m)^version %s\w* "stages_(256x128|128x256)"' % re.sub("_128$", "_f16_128x128x32", name), read(out)),
                       "%s has no stages of many sums" % name)
+            ahead = re.search(r"(?m)^// asked ahead: (.*)$", read(SOURCE))
+            for name in ahead.group(1).split(", ") if ahead else []:
+                made = re.findall(r'(?ms)^version %s "pipelined\w*" .*?"consumer".*?\n(.*?)^\}' % name, read(out))
+                check(made and all(0 < x.find(" = load ") < x.find("wgmma_fence") for x in made), "%s loads nothing before its loop" % name)
             check(plain <= kernels, "of the plain ones some are no kernels: %s" % sorted(plain - kernels))
     finish()
 

@@ -121,11 +121,28 @@ static void two(const char *name, float (*f)(float, float), double (*exact)(doub
 	report(name, bound, &w);
 }
 
+/* Of integers, whose reciprocal is one too small or right: each length of both, edges of each. */
+static void quotients(void)
+{
+	uint64_t r = 1;
+	int wrong = 0;
+	for (int i = 0; i < PAIRS; i++) {
+		r = r * 6364136223846793005u + 1442695040888963407u;
+		uint32_t d = (uint32_t)(r >> 32) >> i % 32, times = (uint32_t)(r >> 8) >> i / 32 % 32;
+		if (!d) d = 1;
+		uint32_t n = i & 1024 ? times : times % (0xffffffffu / d) * d - (i & 2048 ? 1 : 0);
+		wrong += cu_quotient(n, d) != n / d;
+	}
+	if (wrong) printf("quotient: %d of %d are wrong\n", wrong, PAIRS);
+	failures += wrong != 0;
+}
+
 #define ROW1(name, ulp) one(#name, cu_##name##_f32, name, ulp);
 #define ROW2(name, ulp) two(#name, cu_##name##_f32, name, ulp);
 int main(void)
 {
 #include "rows.inc"
+	quotients();
 	printf("mathematics of CUDA on the host: %d functions, %d failures\n", functions, failures);
 	return failures != 0 || functions < 10;
 }

@@ -8,10 +8,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from common import *
 
 # program: lines, kernels, lines of the longest kernel. A bar goes down when text gets shorter; picture's went
-# up once, by the version of its histogram whose thread blocks have counts of their own. The aim for a kernel is 220 lines.
+# up once, by the version of its histogram whose thread blocks have counts of their own, and gemm's by a fifth plan. The aim for a kernel is 220 lines.
 BARS = {"samples/vecadd/vecadd.tile": (420, 2, 25), "README.md": (1080, 10, 60), "samples/softmax/softmax.tile": (2750, 30, 96),
-        "samples/layer_norm/layer_norm.tile": (1830, 20, 92), "samples/gemm/gemm.tile": (4500, 22, 208),
-        "samples/attention/attention.tile": (4400, 12, 448), "samples/picture/picture.tile": (1960, 13, 220)}
+        "samples/layer_norm/layer_norm.tile": (1830, 20, 92), "samples/gemm/gemm.tile": (4900, 24, 208),
+        "samples/attention/attention.tile": (4370, 12, 430), "samples/picture/picture.tile": (1960, 13, 220)}
 KERNEL = re.compile(r"^static __global__ void", re.M)
 # a body: of a kernel, or of the function that a version's kernels for long and for short rows call
 BODY = re.compile(r"^(?:static __global__ void|CT_FN void \w+_rows\().*?^}\n", re.S | re.M)

@@ -2,7 +2,7 @@
 """Checks the functions that emitted code calls.
 
 prelude_ref.py values [scale]   the C text against exact arithmetic, compiled plainly, for this machine, and with UBSan
-prelude_ref.py math             the mathematical functions of f32 in the CUDA text, on the host: tests/cuda/prelude_math.c
+prelude_ref.py math             the mathematical functions of f32 in the CUDA text, and quotients, on the host: tests/cuda/prelude_math.c
 prelude_ref.py clean            the C text under gcc and clang with all warnings as errors
 prelude_ref.py nvcc             the CUDA text for every architecture, no warnings; nvcc's flags change no instruction
 prelude_ref.py gpu [folder]     test_prelude_cuda.cu under four sets of flags, on a GPU. With a folder: programs that lie there
@@ -470,7 +470,7 @@ def run_math(d):
     cuda = open(write("cuda", "full.cu")).read()
     def bound(name): return re.search(r"at most (\d+) ulp", cuda_function(cuda, name + "_f32")[0]).group(1)
     with open(os.path.join(d, "cuda.inc"), "w") as f:
-        f.write(cuda_math_text(cuda, [n + "_f32" for n in CUDA_MATH1 + CUDA_MATH2] + ["exp_f32_low"], HARDWARE))
+        f.write(cuda_math_text(cuda, [n + "_f32" for n in CUDA_MATH1 + CUDA_MATH2] + ["exp_f32_low", "quotient"], HARDWARE))
     with open(os.path.join(d, "rows.inc"), "w") as f:
         for k, names in ((1, CUDA_MATH1), (2, CUDA_MATH2)):
             for n in names: f.write("ROW%d(%s, %s)\n" % (k, n, bound(n)))
