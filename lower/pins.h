@@ -23,4 +23,6 @@ void variant_asks(Fn *fn, const Sym *cond);
 /* and, of a kernel whose tiles lie side by side along a row, with one tile block for each (single_tile.c), that for the
  * shortest rows first; false: it has none. */
 bool single_tile(Fn *fn, FnVec *to);
+/* Variants for tensors much shorter than the tiles that hold whole axes of them (short_axes.c). */
+void short_axes(Fn *fn, FnVec *to);
 #endif

@@ -108,6 +108,7 @@ static FnVec variants_of(Pairs *known, Fn *fn)
 		if (known->p[i].fn == fn) return known->p[i].once;
 	Pair p = { .fn = fn };
 	if (!fn->plan && !ir_hints_threads(fn)) {
+		short_axes(fn, &p.once);
 		Fn *once = single_trip(fn);
 		if (once) vec_push(A_UNIT, &p.once, once);
 		else single_tile(fn, &p.once);
