@@ -5,8 +5,8 @@
  * are those of the whole. Rows have as many warps and lanes as they need (by_warp.c), and tiles that only move and map
  * elements are divided (narrow.c); a tile of several axes that is reduced is neither. So such a kernel gets variants
  * before it: of a dimension that bounds axes one whose tiles have a sixteenth of the elements, `where n <= 16`, and one
- * of a quarter, `where n <= 32`; of two dimensions one in which the axes of both are a quarter as long, and one for
- * each.
+ * of a quarter, `where n <= 32`; of two dimensions one in which the axes of both are a quarter as long, one in
+ * which they are half as long, and one for each.
  *
  * Which axes these are follows from the operations: an elementwise one joins the axes of its operands and of its
  * result in a class, a permutation joins them in another order, a load or a store that begins at element 0 says which
@@ -405,11 +405,13 @@ static void add_variant(Fn *fn, const Found *found, int n, const int *part, FnVe
 
 static void find_reduction(void *ctx, Op *op) { *(bool *)ctx |= op_is_reduce(op); }
 
-/* What the i-th variant has of the k-th of n dimensions; log2, 0: all. */
+/* What the i-th variant has of the k-th of n dimensions; log2, 0: all. The first has a sixteenth of the elements, the
+ * others, a quarter; of two dimensions there are three ways to have that. */
 static int part_of(int i, int k, int n)
 {
-	if (n == 1) return i ? COST_SHORT_BY : 2 * COST_SHORT_BY;
-	return i == 0 || i == 1 + k ? COST_SHORT_BY : 0;
+	if (i == 0) return n == 1 ? 2 * COST_SHORT_BY : COST_SHORT_BY;
+	if (i == 1) return COST_SHORT_BY / n;
+	return i == 2 + k ? COST_SHORT_BY : 0;
 }
 
 void short_axes(Fn *fn, FnVec *to)
@@ -417,11 +419,11 @@ void short_axes(Fn *fn, FnVec *to)
 	ArenaMark mark = arena_mark(A_TMP);
 	bool reduces = false;
 	ir_walk(fn->body, find_reduction, &reduces);
-	if (!reduces || fn->ordered) return;
+	if (!reduces || fn->ordered || divide_into_rows(copy_kernel(fn))) return;
 	Axes x = axes_of(fn);
 	Found found[COST_SHORT_DIMS];
 	int n = x.fails ? 0 : find_dims(&x, found), part[COST_SHORT_DIMS];
-	for (int i = 0; n && i < n + 1; i++) {
+	for (int i = 0; n && i < 2 * n; i++) {
 		bool yes = true;
 		for (int k = 0; k < n; k++) {
 			part[k] = part_of(i, k, n);
