@@ -24,4 +24,12 @@ bool single_tile(Fn *fn, FnVec *to);
 /* variants.c: a copy, NAME_suffix, for rows of 1 to `tile` elements; one more condition of its launch. */
 Fn *variant_of_rows(Fn *fn, const char *suffix, const Sym *length, int64_t tile);
 void variant_asks(Fn *fn, const Sym *cond);
+/* Tile blocks of one row each along an axis of the grid; false: rows need each other (divide_rows.c). */
+bool divide_rows(Fn *fn, int axis);
+/* log2 of the rows of a tile that are reduced, and alone have as many lanes as they need; 0: none.
+ * And the kernel of these, along the first axis that has some; false: it stays. */
+int rows_apart(Fn *fn, int axis);
+bool divide_into_rows(Fn *fn);
+/* Variants for tensors much shorter than the tiles that hold whole axes of them (short_axes.c). */
+void short_axes(Fn *fn, FnVec *to);
 #endif

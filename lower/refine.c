@@ -4,8 +4,8 @@
  * A thread block that moves many bytes loads, computes and stores in step, and the registers of a large tile leave room
  * for few thread blocks. Tiles are divided along the first axis of the grid along which that is possible (widen.c); if
  * elements are adjacent along that axis, only as far as accesses stay long. Kernels that reduce, scan or loop divide
- * their work themselves (bench/notes/loops.md). Accumulators are halved along their longer side, so that what a tile
- * block loads of both factors stays small. */
+ * their work themselves (bench/notes/loops.md), but for rows that are reduced alone (divide_rows.c). Accumulators are
+ * halved along their longer side, so that what a tile block loads of both factors stays small. */
 #include "base/diag.h"
 #include "lower/pins.h"
 #include "lower/placed.h"
@@ -116,7 +116,7 @@ static bool refine_fn(Fn *fn)
 		return false;
 	}
 	for (int axis = 0; axis < fn->ngrid && !fn->ordered && !hints; axis++) changed |= refine_axis(fn, axis);
-	return changed;
+	return changed | divide_into_rows(fn);
 }
 
 void pass_refine(Module *m, const LowerCx *cx)

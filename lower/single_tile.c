@@ -16,7 +16,6 @@
 #include "ir/valsym.h"
 #include "lower/pins.h"
 #include "lower/placed.h"
-#include "lower/widen.h"
 
 /* The index along the axis is 0, and the grid has the axis no more. */
 static void drop_axis(Fn *fn, int axis)
@@ -35,31 +34,6 @@ static void drop_axis(Fn *fn, int axis)
 	fn->ngrid--;
 	for (int i = axis; i < fn->ngrid; i++) fn->grid[i] = fn->grid[i + 1];
 	fn->grid[fn->ngrid] = NULL;
-}
-
-/* log2 of the rows that a tile block along the axis has. */
-typedef struct Rows { const Widen *w; int log2; } Rows;
-
-static void find_rows(void *ctx, Op *op)
-{
-	Rows *r = ctx;
-	if (op->code != OP_STORE || !type_is_tile(ir_accessed(op)->type)) return;
-	int a = widen_access(r->w, op);
-	if (a >= 0 && ir_accessed(op)->type->log2[a] > r->log2) r->log2 = ir_accessed(op)->type->log2[a];
-}
-
-/* Tile blocks of one row each; false: a tile block's rows need each other. */
-static bool divide_rows(Fn *fn, int axis)
-{
-	Widen w;
-	Rows r = { &w, 0 };
-	if (!widen_plan(&w, fn, axis)) return false;
-	ir_walk(fn->body, find_rows, &r);
-	if (!r.log2) return true;
-	if (!widen_parts(&w, r.log2)) return false;
-	widen_divide(&w, r.log2);
-	fn->joined[axis] = 0;
-	return true;
 }
 
 /* The kernel serves calls of which a tile block for each row would be more than a grid has. */
@@ -121,8 +95,10 @@ static bool single_tile_along(Fn *fn, int axis, FnVec *to)
 	if (sym_is_const(length, NULL) || !sym_is_of_call(length)) return false;
 	Fn *single = variant_of_rows(fn, "single_tile", length, tile);
 	drop_axis(single, axis);
-	for (int a = 0; a < single->ngrid; a++)
+	for (int a = 0; a < single->ngrid; a++) {
 		if (!divide_rows(single, a)) return false;
+		single->joined[a] = 0;
+	}
 	drop_dead(single);                        /* what is left of the axis */
 	ask_blocks(single);
 	Fn *asked = copy_kernel(single);          /* what is found is noted there */

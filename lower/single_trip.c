@@ -91,6 +91,7 @@ static FnVec variants_of(Pairs *known, Fn *fn)
 		if (known->p[i].fn == fn) return known->p[i].variants;
 	Pair p = { .fn = fn };
 	if (!fn->plan && !ir_hints_threads(fn)) {
+		short_axes(fn, &p.variants);
 		Fn *variant = single_trip(fn);
 		if (variant) vec_push(A_UNIT, &p.variants, variant);
 		else single_tile(fn, &p.variants);

@@ -29,6 +29,7 @@ static PlanRange axis_range(Fn *fn, int axis, int log2, bool products)
 	while (r.most > 0 && r.most + log2 > COST_TILE_MOST) r.most--;
 	while (r.most > 0 && sym_is_const(fn->grid[axis], &blocks) && blocks < (int64_t)1 << r.most) r.most--;
 	while (!works && r.least > all.least && log2 + r.least > COST_TILE_LEAST && widen_parts(&w, 1 - r.least)) r.least--;
+	if (works) r.least = (int8_t)-rows_apart(fn, axis);
 	return r;
 }
 

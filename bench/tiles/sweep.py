@@ -210,7 +210,7 @@ def show(family):
 
 # ---- what nvcc makes of them ----
 
-NAMED = re.compile(r"_((?:\d+x)*\d+)(?:_(?:parts|share|whole|rest)(?:_\d+)?)?(?:_single_trip|_single_tile|_small_tile)?(?:_sm\d+a?)?(?:_aligned|_shifted|_below_\d+|_peeled_\d+|_narrow|_private|_short|_portable)*$")
+NAMED = re.compile(r"_((?:\d+x)*\d+)(?:_(?:parts|share|whole|rest)(?:_\d+)?)?(?:_single_trip|_single_tile|_small_tile|_short_axes(?:_[123])?)?(?:_sm\d+a?)?(?:_aligned|_shifted|_below_\d+|_peeled_\d+|_narrow|_private|_short|_portable)*$")
 
 
 def measured(o, family, arch):

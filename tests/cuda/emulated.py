@@ -1,7 +1,7 @@
 """Emitted CUDA run on the host (emu.h): emulated.py NAME.
 
 NAME: sample/vecadd, ...; operations, language, functions, cumsum, long_rows, workspace: the programs of those tests; tiles/SECTION of tiles.tile, compared with the C
-target; carried, coarsen, several, packed, overlap, early, jam, slide, slices, shifted_slices, pieces, rare, sums, defer, indexed, whole, planes, parts, numbers, scan_parts, orders, once, narrow, private, flat, anywhere, sorts, reads, the same of those files; by_warp, short_rows, short_scans, clusters, pairs, byte_pairs, weights, slices_cluster, scans, scans_cluster, odd, peel, shift,
+target; carried, coarsen, several, packed, overlap, early, jam, slide, slices, shifted_slices, pieces, rare, sums, defer, indexed, whole, planes, parts, numbers, scan_parts, orders, once, short_axes, narrow, private, flat, anywhere, sorts, reads, the same of those files; by_warp, short_rows, short_scans, clusters, pairs, byte_pairs, weights, slices_cluster, scans, scans_cluster, odd, peel, shift,
 the same for sm_90a;
 wide, the same on a device that runs clusters of 16 thread blocks, and on one that does not.
 Each with threads in two orders (EMU_ORDER); ARCH is the architecture (sm_80), ORDERS those orders."""
@@ -55,7 +55,7 @@ def main(name):
         tiles("wide.tile", "sm_90a")
         tiles("wide.tile", "sm_90a", env={"EMU_CLUSTER_MOST": "8"})
     elif kind in ("carried", "coarsen", "several", "overlap", "packed", "dense", "early", "jam", "slide", "oddtiles", "slices", "shifted_slices", "pieces", "rare", "sums", "defer",
-        "indexed", "whole", "planes", "parts", "numbers", "scan_parts", "orders", "once", "nests", "split", "narrow", "private", "flat", "groups", "anywhere", "sorts", "reads", "pipeline"):
+        "indexed", "whole", "planes", "parts", "numbers", "scan_parts", "orders", "once", "short_axes", "nests", "split", "narrow", "private", "flat", "groups", "anywhere", "sorts", "reads", "pipeline"):
         tiles(kind + ".tile", ARCH)
     elif kind == "tiles":
         tiles("tiles.tile", ARCH, rest)

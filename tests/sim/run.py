@@ -68,7 +68,7 @@ def main(name):
     elif kind == "stages":
         tiles("pipeline.tile", "sm_80")
     elif kind in ("coarsen", "several", "overlap", "packed", "dense", "jam", "scans", "slide", "indexed", "anywhere", "odd", "shift", "slices",
-        "shifted_slices", "orders", "split", "defer", "sorts", "once", "private", "reads"):
+        "shifted_slices", "orders", "split", "defer", "sorts", "once", "short_axes", "private", "reads"):
         tiles(kind + ".tile", "sm_80")
     elif kind == "tiles":
         tiles("tiles.tile", "sm_80", rest)

@@ -221,7 +221,7 @@ def both(call, simulators, heads, kernel, version):
                 whole.dims, whole.arrays = call.dims, call.arrays[:n]
                 return call.run_steps(simulator, steps, kernel, version, n), whole.run(simulator, owner, "")
     if kernel.startswith("clear_partials"): return call.run(simulator, kernel, version), ("", [np.zeros_like(a) for _, a in call.arrays])
-    origin = re.sub("_(single_trip|single_tile|small_tile)$", "", kernel)    # one tile along an axis (lower/single_trip.c, single_tile.c)
+    origin = re.sub("_(single_trip|single_tile|small_tile|short_axes(_[123])?)$", "", kernel)    # for short tensors (lower/single_trip.c, single_tile.c, short_axes.c)
     whole = origin if origin in heads else kernel
     return call.run(simulator, kernel, version), call.run(*((simulator, kernel, "") if version else (plain, whole, "")))
 
