@@ -3,6 +3,7 @@
 #define LOWER_SPLIT_H
 #include "base/cost.h"
 #include "ir/ir.h"
+#include "ir/valsym.h"
 
 /* A value that a loop carries. Each iteration combines it with something that depends on nothing that is carried; or it
  * goes with such a value (its key), and changes where an iteration's number is strictly less, or greater, than the
@@ -37,10 +38,17 @@ typedef struct SplitLoop {
 typedef struct SplitPlan {
 	Fn *fn;
 	VEC(SplitLoop) loops;   /* from the first one of the kernel on */
+	bool storing;           /* is there a loop after them whose iterations may be shared out, too? It carries nothing. */
+	SplitLoop stores;
 } SplitPlan;
 
 bool split_plan(SplitPlan *p, Fn *fn);          /* false: there is no such loop */
+bool split_may_stand(const Op *op);             /* in a loop that is split, or around one */
+bool split_know(SplitLoop *l, const Op *loop, ValSyms *syms);  /* false: its iterations are not known at launch */
 const Val *split_yielded(const IrBlock *b, int i);      /* NULL: it ends otherwise */
+
+/* ---- split_stores.c ---- */
+void split_find_stores(SplitPlan *p);
 
 /* ---- split_tuple.c ---- */
 void split_find_tuples(const Fn *fn, const Op *loop, SplitLoop *l);    /* its carried values are listed */
