@@ -10,7 +10,7 @@
  *              left that stores, tile block s runs a share of that from what k_whole_n has combined
  *
  * How many shares there are follows from the dimensions alone, and they are combined in their order, so results do not
- * depend on the device. split_plan.c, split_tuple.c and split_stores.c say which loops may be split. */
+ * depend on the device. split_plan.c says which loops may be split, split_stores.c which one that stores. */
 #include "lower/split.h"
 
 #include "base/cost.h"
@@ -104,6 +104,7 @@ static Val *begins_with(Builder *b, const Op *loop, int i, const SplitLoop *l)
 {
 	const Carried *c = &l->carried.p[i];
 	if (c->tuple >= 0) return ir_const_num(b, c->type, split_identity(&l->tuples.p[c->tuple], c->part));
+	if (c->power >= 0) return ir_const_num(b, c->type, num_zero(c->type->elem));
 	if (c->key >= 0 || monoid_idempotent(c->combine)) return ir_in(loop, 3 + i);
 	return ir_const_num(b, c->type, monoid_identity(monoid_reduction(c->combine), c->type->elem, c->nan));
 }
@@ -139,6 +140,7 @@ static Fn *write_share(const Splitter *w, int i)
 	Val *index[3] = { block, share, ir_const_int(&before, i32(), 0) };
 	take_share(&before, loop, l, &w->share[i], share);
 	for (int k = 0; k < l->carried.n; k++) loop->in[3 + k] = begins_with(&before, loop, k, l);
+	split_guard_powers(loop, l);
 	Builder b = { fn, fn->body, NULL, loop->span };
 	for (int k = 0; k < l->carried.n; k++) {
 		uint8_t log2[3] = { 0, 0, (uint8_t)size_log2(l->carried.p[k].type) };
@@ -245,13 +247,26 @@ static void combine_tuple(Combine *g, Builder *b, int number)
 		if (g->l->carried.p[t->at[k]].tuple == number) g->now[t->at[k]] = all[k];
 }
 
+/* The greatest of the shares is not what is carried yet. */
+static void combine_powers(Combine *g, Builder *b, int i)
+{
+	const Carried *c = &g->l->carried.p[i];
+	Val *keys = g->loaded[c->power], *old = g->now[c->power];
+	Val *base = split_base(b, op2(b, OP_MAX, old, as_carried(b, along_shares(b, OP_REDUCE_MAX, keys), old->type)));
+	uint8_t log2[3] = { 0, 0, keys->type->log2[2] };
+	Val *x = split_move(b, c, g->loaded[i], keys, as_box(b, base, box(keys->type->elem, 3, log2)));
+	Val *moved = split_move(b, c, g->now[i], old, base);
+	g->now[i] = op2(b, OP_ADD, moved, as_carried(b, along_shares(b, OP_SUM, x), c->type));
+}
+
 static Num pad_of(const SplitLoop *l, const Carried *c)
 {
 	bool is_key = false;
 	for (int i = 0; i < l->carried.n; i++)
-		is_key |= l->carried.p[i].key >= 0 && &l->carried.p[l->carried.p[i].key] == c;
+		is_key |= (l->carried.p[i].key >= 0 && &l->carried.p[l->carried.p[i].key] == c)
+			|| (l->carried.p[i].power >= 0 && &l->carried.p[l->carried.p[i].power] == c);
 	if (c->tuple >= 0) return split_identity(&l->tuples.p[c->tuple], c->part);
-	if (c->key >= 0) return num_zero(c->type->elem);
+	if (c->key >= 0 || c->power >= 0) return num_zero(c->type->elem);
 	return monoid_identity(monoid_reduction(c->combine), c->type->elem, is_key || c->nan);
 }
 
@@ -267,9 +282,11 @@ static void combine_iteration(Combine *g, Builder *b, Val *number)
 	}
 	for (int i = 0; i < l->carried.n; i++)          /* before their keys change */
 		if (l->carried.p[i].key >= 0) combine_picked(g, b, i);
+	for (int i = 0; i < l->carried.n; i++)
+		if (l->carried.p[i].power >= 0) combine_powers(g, b, i);
 	for (int i = 0; i < l->tuples.n; i++) combine_tuple(g, b, i);           /* before their scalars change */
 	for (int i = 0; i < l->carried.n; i++)
-		if (l->carried.p[i].key < 0 && l->carried.p[i].tuple < 0) combine_reduced(g, b, i);
+		if (l->carried.p[i].key < 0 && l->carried.p[i].tuple < 0 && l->carried.p[i].power < 0) combine_reduced(g, b, i);
 }
 
 /* Words that a thread block holds while it combines `together` shares: what it loads, what warps have of it before

@@ -14,6 +14,10 @@ typedef struct Carried {
 	int key;                /* the number of its key among the carried values; -1: it is combined itself */
 	const Type *type;
 	int tuple, part;        /* the number of its tuple, and of the function's result; -1: it belongs to none */
+	/* A sum of powers (combine) of which the exponents are relative to this carried value, the greatest, times factor;
+	 * -1: it is none. */
+	int power;
+	double factor;
 } Carried;
 
 /* Values of one shape that a loop carries together: each iteration combines them with others by the function of this
@@ -38,7 +42,7 @@ typedef struct SplitLoop {
 typedef struct SplitPlan {
 	Fn *fn;
 	VEC(SplitLoop) loops;   /* from the first one of the kernel on */
-	bool storing;           /* is there a loop after them whose iterations may be shared out, too? It carries nothing. */
+	bool storing;           /* is there a loop after them that is shared out, too? It carries nothing. */
 	SplitLoop stores;
 } SplitPlan;
 
@@ -57,6 +61,14 @@ Num split_identity(const CarriedTuple *t, int part);
 void split_call(Builder *b, const CarriedTuple *t, Val *const *args, Val **result);
 /* The n tiles reduced along an axis. */
 void split_reduce(Builder *b, const CarriedTuple *t, int axis, Val *const *x, Val **result);
+
+/* ---- split_powers.c ---- */
+bool *split_follows(const Fn *fn, const Op *loop, const bool *on);     /* By Val id: from carried values that are on? */
+void split_find_powers(const Fn *fn, const Op *loop, SplitLoop *l);    /* among what nothing else explains */
+void split_guard_powers(Op *loop, const SplitLoop *l);  /* of a share: bases are finite */
+Val *split_base(Builder *b, Val *most);         /* 0 where it is -inf */
+/* The sum x of powers relative to `from` as one relative to `to`: x * exp((from - to) * factor). */
+Val *split_move(Builder *b, const Carried *c, Val *x, Val *from, Val *to);
 
 /* ---- split_formula.c ---- */
 void split_find_formula(const Fn *fn, const Op *loop, SplitLoop *l);   /* of what nothing else explains */

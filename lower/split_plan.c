@@ -1,7 +1,7 @@
 /* Which loops of a kernel may be split over the grid: those in its body, the first one and what follows it, whose
  * extent is known at launch, which write nothing, and which carry values that a monoid combines, a function that
- * their author reduces by (split_tuple.c), or a formula that is associative (split_formula.c). One that stores, after
- * them, may be shared out, too (split_stores.c). */
+ * their author reduces by (split_tuple.c), a formula that is associative (split_formula.c), or sums of powers
+ * relative to the greatest so far (split_powers.c). */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/valsym.h"
@@ -178,7 +178,7 @@ static bool find_carried(const Search *s, SplitLoop *l)
 {
 	const IrBlock *body = s->loop->region[0];
 	for (int i = 0; i < s->loop->nout; i++)
-		vec_push(A_TMP, &l->carried, ((Carried){ OP_COUNT, 0, -1, s->loop->out[i]->type, -1, 0 }));
+		vec_push(A_TMP, &l->carried, ((Carried){ OP_COUNT, 0, -1, s->loop->out[i]->type, -1, 0, -1, 1 }));
 	split_find_tuples(s->fn, s->loop, l);
 	for (int i = 0; i < s->loop->nout; i++) {
 		const Val *from = body->args.p[i + 1];
@@ -192,6 +192,7 @@ static bool find_carried(const Search *s, SplitLoop *l)
 		l->carried.p[i].combine = c.combine;
 		l->carried.p[i].nan = c.nan;
 	}
+	if (!is_explained(l)) split_find_powers(s->fn, s->loop, l);
 	if (!is_explained(l)) split_find_formula(s->fn, s->loop, l);
 	return l->carried.n > 0 && is_explained(l);
 }
