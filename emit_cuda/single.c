@@ -16,7 +16,8 @@ typedef struct Elements {
 	Lay l;
 	ElementsPlan p;
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first */
-	bool swaps;             /* lanes whose updates go to one place combine them: every lane comes there */
+	bool swaps;             /* lanes whose updates go to one place combine them: every lane comes there, */
+	uint32_t joins;         /* or at registers that have these bits */
 	Str copies;             /* which threads access memory; NULL: all do */
 	bool called;            /* a function is printed: values are its parameters */
 	bool array[2 + TENSOR_RANK + 3];        /* of these, and of the result, which comes first, which are arrays */
@@ -111,6 +112,17 @@ static Str atomic_call(const Elements *x)
 		attr_word_text(AT_SCOPE, (int)scope));
 }
 
+/* data: of a register where updates are combined, else a value. */
+static void print_joined(const Elements *x, Str call, Str data)
+{
+	Out *o = x->g->o;
+	if (!x->run.log2) out_printf(o, "%s ct_v = %s;\n", cu_type(x->e), data);
+	Str to = x->run.log2 ? data : str_intern("ct_v");
+	Str lanes = str_fmt("ct_lanes_%s(ct_i0, ct_ok, &%s, ct_lane, %d)", rmw_name(x), to, COST_PRIVATE_RUNS);
+	if (x->joins) lanes = str_fmt("(%s & %u) == %u ? %s : ct_ok", cu_operand(x->reg), x->joins, x->joins, lanes);
+	out_printf(o, "if (%s) %s;\n", lanes, call);
+}
+
 static void print_element(const Elements *x)
 {
 	Cu *g = x->g;
@@ -138,12 +150,11 @@ static void print_element(const Elements *x)
 		out_printf(g->o, "if (ct_ok) %s(ct_a, %s);\n", atomic_call(x), data);
 		return;
 	default: {
-		Str call = str_fmt("%s(ct_a, %s%s)", atomic_call(x), data, extra_operands(op) == 2
+		Str value = x->swaps && !x->run.log2 ? str_intern("ct_v") : data;
+		Str call = str_fmt("%s(ct_a, %s%s)", atomic_call(x), value, extra_operands(op) == 2
 			? str_fmt(", %s", value_at(x, x->first + 1, x->reg.text)) : "");
 		Str none = extra_operands(op) == 2 ? data : cu_num(x->e, (Num){ 0 });   /* as a compare-exchange that matched */
-		if (x->swaps)
-			out_printf(g->o, "ct_lanes_%s(ct_a, ct_i0, ct_ok, %s, ct_lane, %d);\n", rmw_name(x), data,
-				COST_PRIVATE_RUNS);
+		if (x->swaps || x->joins) print_joined(x, call, data);
 		else if (wanted) out_printf(g->o, "%s = ct_ok ? %s : %s;\n", r, call, none);
 		else out_printf(g->o, "if (ct_ok) %s;\n", call);
 	}
@@ -396,6 +407,7 @@ void memory_elements(Cu *g, const Op *op)
 	Lay held = tile ? *x.like->lay : lay_single(0, fn_threads(g->fn));
 	x.copies = writes(op) ? cu_writers(g, held) : once ? cu_copies(held) : NULL;
 	x.swaps = update_swaps(op);
+	x.joins = update_joins(op);
 	bool apart = x.copies && !x.swaps;
 	uint32_t spare = once && tile ? lay_hwcoord(*x.like->lay, lay_free(*x.like->lay), HW_REG) : 0;
 	x.l = tile ? *x.like->lay : lay_unit(0);

@@ -76,17 +76,6 @@ static const Stored *stored_to(const StoredVec *v, const IrParam *of)
 
 /* Loads of a tensor that is stored to come before its store, at its place or of single elements of rows; so parts read
  * what they read at once. */
-static bool same_places(const Op *load, const Op *store)
-{
-	if (ir_in(load, 0) != ir_in(store, 0)) return false;
-	for (int i = 1; i <= ir_in(load, 0)->type->rank; i++)
-		if (!same_scalar(ir_in(load, i), ir_in(store, i))) return false;
-	const IrAttr *x = ir_attr(load, AT_OFFSETS), *y = ir_attr(store, AT_OFFSETS);
-	for (int i = 0; i < ir_in(load, 0)->type->rank; i++)
-		if ((x ? x->u.ints.p[i] : 0) != (y ? y->u.ints.p[i] : 0)) return false;
-	return ir_accessed(load)->type->rank == ir_accessed(store)->type->rank;
-}
-
 static bool loads_agree(const PartsPlan *p, int store)
 {
 	const Op *s = p->ops.p[store];
@@ -98,7 +87,7 @@ static bool loads_agree(const PartsPlan *p, int store)
 		if (!second && !op_has(op, OPF_READ)) continue;
 		if (tensor_of(p->fn, ir_in(op, 0)) != to) continue;
 		if (second || !row || i > store) return false;
-		if (is_long(p, op->out[0]) && !same_places(op, s)) return false;
+		if (is_long(p, op->out[0]) && !same_elements(op, s)) return false;
 	}
 	return true;
 }

@@ -6,10 +6,11 @@
  *              side by side, from what changes nothing, and stores what the loop carries then
  *   k_whole    combines what the shares of a tile block have, for the loop that follows
  *   k_share_2  the same of the second loop, and so on
- *   k_rest     combines what the shares of the last loop have, and runs the kernel from there on
+ *   k_rest     combines what the shares of the last loop have, and runs the kernel from there on; or, where a loop is
+ *              left that stores, tile block s runs a share of that from what k_whole_n has combined
  *
  * How many shares there are follows from the dimensions alone, and they are combined in their order, so results do not
- * depend on the device. split_plan.c and split_tuple.c say which loops may be split. */
+ * depend on the device. split_plan.c says which loops may be split, split_stores.c which one that stores. */
 #include "lower/split.h"
 
 #include "base/cost.h"
@@ -26,7 +27,7 @@ typedef struct Splitter {
 	SplitPlan p;
 	Fn *rest;               /* the kernel, in which loops that were split are replaced */
 	Op **loop;              /* in rest */
-	Share *share;           /* of each loop */
+	Share *share;           /* of each loop, and of the one that stores */
 	/* the parameter with partial results of each loop's first carried value; then come those of the whole loop */
 	int *first;
 	const Sym *blocks;      /* of the kernel's grid */
@@ -103,6 +104,7 @@ static Val *begins_with(Builder *b, const Op *loop, int i, const SplitLoop *l)
 {
 	const Carried *c = &l->carried.p[i];
 	if (c->tuple >= 0) return ir_const_num(b, c->type, split_identity(&l->tuples.p[c->tuple], c->part));
+	if (c->power >= 0) return ir_const_num(b, c->type, num_zero(c->type->elem));
 	if (c->key >= 0 || monoid_idempotent(c->combine)) return ir_in(loop, 3 + i);
 	return ir_const_num(b, c->type, monoid_identity(monoid_reduction(c->combine), c->type->elem, c->nan));
 }
@@ -119,6 +121,12 @@ static void take_share(Builder *b, Op *loop, const SplitLoop *l, const Share *s,
 	loop->in[1] = op2(b, OP_MIN, op2(b, OP_ADD, first, each), hi);
 }
 
+static void add_axis(Fn *fn, const Sym *n)
+{
+	fn->grid[fn->ngrid++] = n;
+	for (int a = 0; a < 4; a++) fn->sweep[a] = 0;
+}
+
 static Fn *write_share(const Splitter *w, int i)
 {
 	const SplitLoop *l = &w->p.loops.p[i];
@@ -132,6 +140,7 @@ static Fn *write_share(const Splitter *w, int i)
 	Val *index[3] = { block, share, ir_const_int(&before, i32(), 0) };
 	take_share(&before, loop, l, &w->share[i], share);
 	for (int k = 0; k < l->carried.n; k++) loop->in[3 + k] = begins_with(&before, loop, k, l);
+	split_guard_powers(loop, l);
 	Builder b = { fn, fn->body, NULL, loop->span };
 	for (int k = 0; k < l->carried.n; k++) {
 		uint8_t log2[3] = { 0, 0, (uint8_t)size_log2(l->carried.p[k].type) };
@@ -139,9 +148,7 @@ static Fn *write_share(const Splitter *w, int i)
 		store_box(&b, fn->params.p[w->first[i] + k].val, 3, index, x);
 	}
 	ir_op(&b, OP_RETURN, 0, NULL, 0, NULL);
-	fn->grid[axis] = w->share[i].count;
-	fn->ngrid = axis + 1;
-	for (int a = 0; a < 4; a++) fn->sweep[a] = 0;
+	add_axis(fn, w->share[i].count);
 	return fn;
 }
 
@@ -240,13 +247,26 @@ static void combine_tuple(Combine *g, Builder *b, int number)
 		if (g->l->carried.p[t->at[k]].tuple == number) g->now[t->at[k]] = all[k];
 }
 
+/* The greatest of the shares is not what is carried yet. */
+static void combine_powers(Combine *g, Builder *b, int i)
+{
+	const Carried *c = &g->l->carried.p[i];
+	Val *keys = g->loaded[c->power], *old = g->now[c->power];
+	Val *base = split_base(b, op2(b, OP_MAX, old, as_carried(b, along_shares(b, OP_REDUCE_MAX, keys), old->type)));
+	uint8_t log2[3] = { 0, 0, keys->type->log2[2] };
+	Val *x = split_move(b, c, g->loaded[i], keys, as_box(b, base, box(keys->type->elem, 3, log2)));
+	Val *moved = split_move(b, c, g->now[i], old, base);
+	g->now[i] = op2(b, OP_ADD, moved, as_carried(b, along_shares(b, OP_SUM, x), c->type));
+}
+
 static Num pad_of(const SplitLoop *l, const Carried *c)
 {
 	bool is_key = false;
 	for (int i = 0; i < l->carried.n; i++)
-		is_key |= l->carried.p[i].key >= 0 && &l->carried.p[l->carried.p[i].key] == c;
+		is_key |= (l->carried.p[i].key >= 0 && &l->carried.p[l->carried.p[i].key] == c)
+			|| (l->carried.p[i].power >= 0 && &l->carried.p[l->carried.p[i].power] == c);
 	if (c->tuple >= 0) return split_identity(&l->tuples.p[c->tuple], c->part);
-	if (c->key >= 0) return num_zero(c->type->elem);
+	if (c->key >= 0 || c->power >= 0) return num_zero(c->type->elem);
 	return monoid_identity(monoid_reduction(c->combine), c->type->elem, is_key || c->nan);
 }
 
@@ -262,9 +282,11 @@ static void combine_iteration(Combine *g, Builder *b, Val *number)
 	}
 	for (int i = 0; i < l->carried.n; i++)          /* before their keys change */
 		if (l->carried.p[i].key >= 0) combine_picked(g, b, i);
+	for (int i = 0; i < l->carried.n; i++)
+		if (l->carried.p[i].power >= 0) combine_powers(g, b, i);
 	for (int i = 0; i < l->tuples.n; i++) combine_tuple(g, b, i);           /* before their scalars change */
 	for (int i = 0; i < l->carried.n; i++)
-		if (l->carried.p[i].key < 0 && l->carried.p[i].tuple < 0) combine_reduced(g, b, i);
+		if (l->carried.p[i].key < 0 && l->carried.p[i].tuple < 0 && l->carried.p[i].power < 0) combine_reduced(g, b, i);
 }
 
 /* Words that a thread block holds while it combines `together` shares: what it loads, what warps have of it before
@@ -370,6 +392,43 @@ static void load_whole(const Splitter *w, int i)
 	ir_remove(loop);
 }
 
+/* ---- the loop that stores ---- */
+/* Stores around it are for the first share. */
+static void store_once(Fn *fn, const Op *loop, Val *share)
+{
+	IrBlock *then = NULL;
+	for (Op *op = fn->body->first, *next; op; op = next) {
+		next = op->next;
+		if (op == loop || !op_has(op, OPF_WRITE)) {
+			then = NULL;
+			continue;
+		}
+		if (!then) {
+			Builder b = build_before(op);
+			Val *first = compare(&b, OP_EQ, share, ir_const_int(&b, i32(), 0));
+			Op *cond = ir_op(&b, OP_IF, 1, &first, 0, NULL);
+			then = ir_region(cond);
+			Builder yes = { fn, then, NULL, op->span }, no = { fn, ir_region(cond), NULL, op->span };
+			ir_op(&yes, OP_YIELD, 0, NULL, 0, NULL);
+			ir_op(&no, OP_YIELD, 0, NULL, 0, NULL);
+		}
+		ir_move_before(op, then->last);
+	}
+}
+
+static void write_stores(const Splitter *w)
+{
+	Fn *fn = w->rest;
+	const Share *s = &w->share[w->p.loops.n];
+	Op *loop = w->loop[w->p.loops.n];
+	Builder first = build_before(fn->body->first);
+	Val *share = steps_grid_index(&first, fn->ngrid);
+	Builder before = build_before(loop);
+	take_share(&before, loop, &w->p.stores, s, share);
+	store_once(fn, loop, share);
+	add_axis(fn, s->count);
+}
+
 /* ---- the version ---- */
 static void find_largest(void *ctx, Op *op)
 {
@@ -409,11 +468,13 @@ static Share share_of(const SplitLoop *l, Op *loop, const Sym *blocks, int64_t m
 
 static const Sym *both(const Sym *a, const Sym *b) { return sym_logic(SYM_AND, a, b); }
 
+static const SplitLoop *loop_of(const SplitPlan *p, int i) { return i < p->loops.n ? &p->loops.p[i] : &p->stores; }
+
 static const Sym *guard_of(const Splitter *w)
 {
 	const Sym *r = sym_const(1);
-	for (int i = 0; i < w->p.loops.n; i++) {
-		const SplitLoop *l = &w->p.loops.p[i];
+	for (int i = 0; i < w->p.loops.n + w->p.storing; i++) {
+		const SplitLoop *l = loop_of(&w->p, i);
 		const Sym *end = sym_add(l->hi, sym_mul(w->share[i].each, sym_const(l->step)));
 		r = both(r, sym_cmp(SYM_LT, l->lo, l->hi));
 		if (l->counter == EL_I32) r = both(r, sym_cmp(SYM_LE, end, sym_const(INT32_MAX)));
@@ -433,13 +494,16 @@ static const Sym *gain_of(const Splitter *w)
 	return both(few, sym_cmp(SYM_LE, sym_const(least * w->p.loops.n), iterations));
 }
 
+/* Is it combined in a step of its own, for several tile blocks? */
+static bool has_whole(const Splitter *w, int i) { return i + 1 < w->p.loops.n + w->p.storing; }
+
 static void add_workspace(Splitter *w)
 {
 	int64_t loops = w->p.loops.n;
 	for (int i = 0; i < loops; i++) {
 		const SplitLoop *l = &w->p.loops.p[i];
 		w->first[i] = w->rest->params.n;
-		for (int whole = 0; whole < (i + 1 < loops ? 2 : 1); whole++)
+		for (int whole = 0; whole < (has_whole(w, i) ? 2 : 1); whole++)
 			for (int k = 0; k < l->carried.n; k++) {
 				const Type *t = l->carried.p[k].type;
 				const Sym *n = sym_const((int64_t)1 << size_log2(t));
@@ -459,32 +523,37 @@ static void split(Fn *fn, const LowerCx *cx)
 {
 	Splitter w = { .blocks = sym_const(1) };
 	if (has_steps(fn, cx) || fn->is_step || fn->ordered || fn->ngrid > 3 || !split_plan(&w.p, fn)) return;
-	int n = w.p.loops.n;
-	w.loop = NEW_ARRAY(A_TMP, Op *, n);
-	w.share = NEW_ARRAY(A_TMP, Share, n);
+	split_find_stores(&w.p);
+	int n = w.p.loops.n, all = n + w.p.storing;
+	w.loop = NEW_ARRAY(A_TMP, Op *, all);
+	w.share = NEW_ARRAY(A_TMP, Share, all);
 	w.first = NEW_ARRAY(A_TMP, int, n);
 	for (int i = 0; i < fn->ngrid; i++) w.blocks = sym_mul(w.blocks, fn->grid[i]);
 	w.most = blocks_that_fill(&w.p);
-	for (int i = 0; i < n; i++) {
-		const SplitLoop *l = &w.p.loops.p[i];
+	for (int i = 0; i < all; i++) {
+		const SplitLoop *l = loop_of(&w.p, i);
 		w.share[i] = share_of(l, op_at(fn, l->at), w.blocks, w.most);
 	}
 	const Sym *guard = guard_of(&w), *gain = gain_of(&w);
 	if (is_never(guard) || is_never(gain)) return;
 	w.rest = copy_kernel(fn);
-	for (int i = 0; i < n; i++) w.loop[i] = op_at(w.rest, w.p.loops.p[i].at);
+	for (int i = 0; i < all; i++) w.loop[i] = op_at(w.rest, loop_of(&w.p, i)->at);
 	for (int i = n - 1; i >= 0; i--) split_guard_formulas(w.rest, w.loop[i], &w.p.loops.p[i]);
 	add_workspace(&w);
 	Steps *s = steps_begin(fn, cx, guard, gain);
 	for (int i = 0; i < n; i++) {
 		steps_add(s, write_share(&w, i));
-		if (i + 1 == n) break;
+		if (!has_whole(&w, i)) break;
 		steps_add(s, write_whole(&w, i));
 		load_whole(&w, i);
 	}
-	write_combined(&w, w.rest, n - 1, w.loop[n - 1]);
+	if (w.p.storing) {
+		write_stores(&w);
+	} else {
+		write_combined(&w, w.rest, n - 1, w.loop[n - 1]);
+		forget_hints(w.rest);
+	}
 	w.rest->name = str_fmt("%s_rest", fn->name);
-	forget_hints(w.rest);
 	steps_add(s, w.rest);
 }
 

@@ -92,29 +92,6 @@ static const Val *spread_from(const Val *v)
 	return v;
 }
 
-typedef struct Follow { bool *follows, any; } Follow;
-
-static void look_follows(void *ctx, Op *op)
-{
-	Follow *f = ctx;
-	for (int i = 0; i < op->nin; i++) f->any |= f->follows[ir_in(op, i)->id];
-}
-
-/* By Val id: does it follow from the carried values that are asked about? */
-static bool *what_follows(const Fn *fn, const Op *loop, const bool *on)
-{
-	const IrBlock *body = loop->region[0];
-	Follow f = { .follows = NEW_ARRAY(A_TMP, bool, fn->nval) };
-	for (int i = 0; i < loop->nout; i++) f.follows[body->args.p[1 + i]->id] = on[i];
-	for (Op *op = body->first; op; op = op->next) {
-		f.any = false;
-		look_follows(&f, op);
-		for (int r = 0; r < op->nregion; r++) ir_walk(op->region[r], look_follows, &f);
-		for (int i = 0; i < op->nout; i++) f.follows[op->out[i]->id] = f.any;
-	}
-	return f.follows;
-}
-
 static bool may_stand(const Op *op, const Type *shape)
 {
 	const Type *t = op->nout == 1 ? op->out[0]->type : NULL;
@@ -371,7 +348,7 @@ static bool take_followers(const Fn *fn, const Op *loop, SplitLoop *l)
 	while (more) {
 		more = false;
 		for (int i = 0; i < loop->nout; i++) on[i] = l->carried.p[i].combine == OP_COUNT && l->carried.p[i].tuple < 0;
-		const bool *follows = what_follows(fn, loop, on);
+		const bool *follows = split_follows(fn, loop, on);
 		for (int i = 0; i < loop->nout; i++) {
 			Carried *c = &l->carried.p[i];
 			if (on[i] || !follows[ir_in(loop->region[0]->last, i)->id]) continue;
@@ -390,7 +367,7 @@ static bool find(const Fn *fn, const Op *loop, SplitLoop *l)
 	const Type *shape = take_followers(fn, loop, l) ? shape_of(l) : NULL;
 	if (!shape || !take_parts(&x, l, shape)) return false;
 	memset(all, true, sizeof *all * (size_t)loop->nout);
-	x.follows = what_follows(fn, loop, all);
+	x.follows = split_follows(fn, loop, all);
 	if (!find_ops(&x, shape) || !find_parts(&x) || !is_associative(&x)) return false;
 	CarriedTuple t = { as_reduction(&x), x.n, { 0 }, false, { 0 } };
 	for (int i = 0; i < x.ops.n; i++) t.divides |= x.ops.p[i]->code == OP_DIV;

@@ -1,6 +1,7 @@
 /* Which loops of a kernel may be split over the grid: those in its body, the first one and what follows it, whose
  * extent is known at launch, which write nothing, and which carry values that a monoid combines, a function that
- * their author reduces by (split_tuple.c), or a formula that is associative (split_formula.c). */
+ * their author reduces by (split_tuple.c), a formula that is associative (split_formula.c), or sums of powers
+ * relative to the greatest so far (split_powers.c). */
 #include "base/diag.h"
 #include "ir/fold.h"
 #include "ir/valsym.h"
@@ -24,20 +25,20 @@ static bool is_weak_load(const Op *op)
 	return (op->code == OP_LOAD || op->code == OP_GATHER || op->code == OP_LOAD_PTR) && !ir_int(op, AT_ORDER, 0);
 }
 
-static bool may_stand(const Op *op)
+bool split_may_stand(const Op *op)
 {
 	if (op->code == OP_MMA || op->code == OP_MMA_SCALED) return false;     /* products are split otherwise */
 	if (op->code == OP_FOR || op->code == OP_IF || op->code == OP_YIELD || op->code == OP_ASSUME) return true;
 	return op_has(op, OPF_PURE) || is_weak_load(op);
 }
 
-static void look_at(void *ctx, Op *op) { *(bool *)ctx &= may_stand(op); }
+static void look_at(void *ctx, Op *op) { *(bool *)ctx &= split_may_stand(op); }
 
 /* Operations that may be done in any thread block, and again: the regions of reductions with a
  * function of the author's are pure. */
 static bool is_pure(Op *op)
 {
-	bool ok = may_stand(op);
+	bool ok = split_may_stand(op);
 	for (int i = 0; ok && i < op->nregion; i++) ir_walk(op->region[i], look_at, &ok);
 	return ok;
 }
@@ -177,7 +178,7 @@ static bool find_carried(const Search *s, SplitLoop *l)
 {
 	const IrBlock *body = s->loop->region[0];
 	for (int i = 0; i < s->loop->nout; i++)
-		vec_push(A_TMP, &l->carried, ((Carried){ OP_COUNT, 0, -1, s->loop->out[i]->type, -1, 0 }));
+		vec_push(A_TMP, &l->carried, ((Carried){ OP_COUNT, 0, -1, s->loop->out[i]->type, -1, 0, -1, 1 }));
 	split_find_tuples(s->fn, s->loop, l);
 	for (int i = 0; i < s->loop->nout; i++) {
 		const Val *from = body->args.p[i + 1];
@@ -191,6 +192,7 @@ static bool find_carried(const Search *s, SplitLoop *l)
 		l->carried.p[i].combine = c.combine;
 		l->carried.p[i].nan = c.nan;
 	}
+	if (!is_explained(l)) split_find_powers(s->fn, s->loop, l);
 	if (!is_explained(l)) split_find_formula(s->fn, s->loop, l);
 	return l->carried.n > 0 && is_explained(l);
 }
@@ -208,18 +210,22 @@ static bool known_at_launch(const Sym *s)
 	return ok;
 }
 
+bool split_know(SplitLoop *l, const Op *loop, ValSyms *syms)
+{
+	Num step;
+	l->counter = ir_in(loop, 0)->type->elem;
+	if ((l->counter != EL_I32 && l->counter != EL_I64) || loop->region[0]->last->code != OP_YIELD) return false;
+	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX) return false;
+	l->step = step.i;
+	l->lo = valsym(syms, ir_in(loop, 0));
+	l->hi = valsym(syms, ir_in(loop, 1));
+	return known_at_launch(l->lo) && known_at_launch(l->hi);
+}
+
 static bool find_loop(Fn *fn, Op *op, const int *uses, ValSyms *syms, SplitLoop *l)
 {
 	const Search s = { fn, op, uses };
-	Num step;
-	l->counter = ir_in(op, 0)->type->elem;
-	if ((l->counter != EL_I32 && l->counter != EL_I64) || op->region[0]->last->code != OP_YIELD || !is_pure(op))
-		return false;
-	if (!ir_const_value(ir_in(op, 2), &step) || step.i < 1 || step.i > INT32_MAX) return false;
-	l->step = step.i;
-	l->lo = valsym(syms, ir_in(op, 0));
-	l->hi = valsym(syms, ir_in(op, 1));
-	return known_at_launch(l->lo) && known_at_launch(l->hi) && find_carried(&s, l);
+	return is_pure(op) && split_know(l, op, syms) && find_carried(&s, l);
 }
 
 bool split_plan(SplitPlan *p, Fn *fn)

@@ -81,8 +81,9 @@ static bool ask_access(const Sym **guard, const Fn *fn, const Op *op, const Acce
 	return x->proved[f] || ask_along(guard, fn, view, f, false, n);
 }
 
-/* sure: the launcher can know it. widest: 32-bit registers of the widest tile in an access of vectors. */
-typedef struct Aligned { const Fn *fn; const Sym *guard; bool sure; int widest; } Aligned;
+/* sure: the launcher can know it; some: of some accesses. widest: 32-bit registers of the widest tile in an access of
+ * vectors. */
+typedef struct Aligned { const Fn *fn; const Sym *guard; bool sure, some; int widest; } Aligned;
 
 static void look_at_access(void *ctx, Op *op)
 {
@@ -96,13 +97,15 @@ static void look_at_access(void *ctx, Op *op)
 	int words = (elem_bytes(ir_in(op, 0)->type->elem) << data->lay->in[HW_REG]) / 4;
 	if (words > r->widest) r->widest = words;
 	const Sym *guard = r->guard;
-	if (ask_access(&guard, r->fn, op, &x)) r->guard = guard;
-	else r->sure = false;
+	bool ask = ask_access(&guard, r->fn, op, &x);
+	if (ask) r->guard = guard;
+	r->sure &= ask;
+	r->some |= ask;
 }
 
 static Aligned ask_aligned(const Fn *fn)
 {
-	Aligned r = { fn, sym_const(1), true, 0 };
+	Aligned r = { .fn = fn, .guard = sym_const(1), .sure = true };
 	ir_walk(fn->body, look_at_access, &r);
 	return r;
 }
@@ -296,6 +299,14 @@ static bool narrow_serves(const Placements *p)
 	return p->unaligned && p->narrow && unaligned_serves(p->unaligned, p->narrow) && !unaligned_exchanges(p->narrow);
 }
 
+/* Does no call say where anything that is accessed by vectors begins? Slices between places that memory names begin at
+ * multiples of a vector by chance alone, so neighbouring lanes access single elements, unless rows are rotated to their
+ * phase. */
+static bool begins_anywhere(const Aligned *a, const Placements *p)
+{
+	return !a->sure && !a->some && p->unaligned && !is_pipelined(p) && !rotated_rows(p->first);
+}
+
 void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 {
 	List l = { m, of, arch, m->versions.n };
@@ -314,7 +325,7 @@ void versions_add(Module *m, Fn *of, const Placements *p, uint32_t arch)
 	if (moves) {
 		add(&l, "", sym_const(1), p->narrow);
 	} else if (!worth) {
-		add_first(&l, p->first);
+		add_first(&l, begins_anywhere(&a, p) ? p->unaligned : p->first);
 	} else if (narrow_serves(p)) {
 		add_aligned(&l, "aligned", all_of(is_wide(p->narrow_guard), a.guard), p->first);
 		add(&l, "", sym_const(1), p->narrow);

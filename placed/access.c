@@ -228,6 +228,41 @@ ElementsRun elements_run(const Op *op)
 	return run;
 }
 
+/* Do lanes count elements along the only axis, and the registers of *regs those below them? */
+static bool lanes_follow(Lay l, int axis, uint32_t *regs)
+{
+	uint32_t below = 1;
+	int n = 0;
+	*regs = 0;
+	for (int i = 0; i < l.in[HW_REG]; i++) {
+		if (lay_coord(l, l.col[lay_first(l, HW_REG) + i], axis) != below) continue;
+		*regs |= (uint32_t)1 << i;
+		below <<= 1;
+		n++;
+	}
+	for (int i = 0; i < l.in[HW_LANE]; i++, below <<= 1)
+		if (lay_coord(l, l.col[lay_first(l, HW_LANE) + i], axis) != below) return false;
+	return n >= COST_JOINED && l.in[HW_LANE] == LANES_LOG2;
+}
+
+/* Lanes compare places of 32 bits; none of theirs is like ~lane, which stands for no place. */
+static bool joins_at(const Val *index)
+{
+	return type_is_tile(index->type) && index->type->elem != EL_U32 && elem_bytes(index->type->elem) <= 4;
+}
+
+uint32_t update_joins(const Op *op)
+{
+	ElementsRun run = elements_run(op);
+	const Val *view = ir_in(op, 0);
+	uint32_t regs = 0;
+	if (run.log2 < COST_JOINED || (view->def && view->def->code == OP_PRIVATE) || view->type->rank != 1) return 0;
+	const Val *x = ir_in(op, op->nin - 1);
+	int axis = type_only_axis(x->type);
+	if (axis < 0 || elem_bytes(x->type->elem) < 4 || !joins_at(ir_in(op, 1))) return 0;
+	return lanes_follow(*x->lay, axis, &regs) && (regs & run.bits) == regs ? regs : 0;
+}
+
 int64_t sym_multiple(const Sym *s)
 {
 	int64_t r = 1, v;

@@ -48,6 +48,9 @@ bool shared_swaps(Elem e);
 /* Is it such an update of what a thread block has for itself? Where a warp's lanes have at most COST_PRIVATE_RUNS runs
  * of neighbours that go to one place, each run is combined by shuffles first, for its first lane to update. */
 bool update_swaps(const Op *op);
+/* Before updates of memory, lanes do so at the last of neighbours in the tile that a thread holds: the bits that such a
+ * register has; 0: none do. Orders that have no runs pay for one register of four or more. */
+uint32_t update_joins(const Op *op);
 
 /* op: load, store, or phase (data NULL). rotated: rows of the kernel are. */
 AccessPlan access_plan(const Op *op, const Val *data, bool rotated);

@@ -15,6 +15,24 @@ bool same_scalar(const Val *x, const Val *y)
 		&& !memcmp(&m.f, &n.f, sizeof m.f);
 }
 
+static int64_t number_at(const Op *op, AttrKey key, int axis, int64_t dflt)
+{
+	const IrAttr *a = ir_attr(op, key);
+	return a ? a->u.ints.p[axis] : dflt;
+}
+
+bool same_elements(const Op *load, const Op *store)
+{
+	const Val *view = ir_in(load, 0), *x = ir_accessed(load), *y = ir_accessed(store);
+	if (!x || !y || view != ir_in(store, 0) || !type_same_shape(x->type, y->type)) return false;
+	for (int a = 0; a < view->type->rank; a++) {
+		if (!same_scalar(ir_in(load, 1 + a), ir_in(store, 1 + a))) return false;
+		if (number_at(load, AT_STEPS, a, 1) != number_at(store, AT_STEPS, a, 1)) return false;
+		if (number_at(load, AT_OFFSETS, a, 0) != number_at(store, AT_OFFSETS, a, 0)) return false;
+	}
+	return true;
+}
+
 int exchange_slot(Elem e) { return elem_bytes(e) < 4 ? 4 : elem_bytes(e); }
 
 Op *shared_source(const Val *v, int axis[TILE_RANK])

@@ -25,6 +25,7 @@ static inline bool op_is_scan(const Op *op) { return op_has(op, OPF_SCAN); }
 bool op_sums_products(const Op *op);
 bool op_loads_one(const Op *op);                 /* a load of a single element */
 bool same_scalar(const Val *x, const Val *y);           /* one value, or equal constants */
+bool same_elements(const Op *load, const Op *store);    /* of one view: tiles of one shape, at one place */
 /* The load_shared that v is, under another order of axes: axis a of v is axis[a] of its result. NULL: it is none. */
 Op *shared_source(const Val *v, int axis[TILE_RANK]);
 bool is_straight_line(const IrBlock *block);     /* no loops, products, sorts, scans, or operations of groups */

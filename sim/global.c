@@ -579,6 +579,7 @@ typedef struct Elements {
 	bool wanted;            /* the old value of an atomic */
 	ElementsPlan p;
 	bool own;               /* of what the thread block has for itself, in shared memory (private.c) */
+	uint32_t joins;         /* lanes combine updates of registers that have these bits */
 	ElementsRun run;        /* register bits of updates of which those that go to one place are combined first: */
 	Cell *sum;              /* what they then are, */
 	uint32_t *gone;         /* and by register, or vector that begins there, lanes whose next register has it */
@@ -606,6 +607,7 @@ void *plan_elements(Run *r, const Op *op)
 	x->p = elements_plan(op, x->like);
 	x->own = p->def && p->def->code == OP_PRIVATE;
 	x->run = elements_run(op);
+	x->joins = update_joins(op);
 	x->sum = x->run.log2 ? NEW_ARRAY(r->mem, Cell, x->regs * LANES) : NULL;
 	x->gone = x->run.log2 ? NEW_ARRAY(r->mem, uint32_t, x->regs) : NULL;
 	return x;
@@ -760,6 +762,8 @@ static void run_register(Warp *w, const Step *s, int reg, uint32_t lanes, uint32
 		update_own(w, s, reg, &q);
 		return;
 	}
+	if (x->joins && ((uint32_t)reg & x->joins) == x->joins)
+		in = q.lanes = combine_lanes(w, s, reg, in, &x->sum[reg * LANES]);
 	count_global(w, &q, x->writes);
 	for (int l = 0; l < LANES && !sim_failed(w->u->r); l++)
 		if (in >> l & 1) access_lane(w, s, reg, l, q.at[l], to ? &to[reg * LANES + l] : NULL);

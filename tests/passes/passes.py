@@ -11,7 +11,8 @@ from common import *
 
 
 # the files of lower/ that make versions or variants: each has a versions_NAME.ir
-MAKERS = {"collapse", "flat", "narrow", "cut", "by_warp", "peel", "dense", "privatise", "shift_slices", "short_axes", "single_tile", "single_trip"}
+MAKERS = {"collapse", "flat", "narrow", "cut", "by_warp", "peel", "dense", "privatise", "shift_slices", "short_axes", "single_tile", "single_trip",
+          "unaligned"}
 # what these do is printed only after another pass
 SEEN = {"longrows": "expand", "split": "expand", "streamk": "expand"}
 
