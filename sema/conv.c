@@ -279,7 +279,7 @@ Val *one_scalar(Cx *cx, Val *v)
 
 Sv conv_default(Cx *cx, Sv x)
 {
-	if (x.kind == SV_INT) return lit_adapt(cx, x, EL_I32, sv_absent(x.span));
+	if (x.kind == SV_INT) return lit_alone(cx, x);
 	if (x.kind == SV_FLOAT) return lit_adapt(cx, x, EL_F32, sv_absent(x.span));
 	return lit_default(cx, x);
 }

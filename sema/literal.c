@@ -174,6 +174,20 @@ void warn_cut(Cx *cx, Sv x)
 	diag_help(d, "one of the numbers is a float, as in `1.0 / 2`, or `%s` for the integer", exact_text(exact_of(x)));
 }
 
+Sv lit_alone(Cx *cx, Sv x)
+{
+	Sv v = lit_adapt(cx, x, EL_I32, sv_absent(x.span));
+	Str src = span_source(x.span);
+	Num n;
+	Elem e = lit_fit(x, EL_I64, &n) == FIT_OK ? EL_I64 : EL_U64;
+	if (sv_bad(v) && *src >= '0' && *src <= '9' && !src[strspn(src, "0123456789abcdefABCDEFxX_")] && lit_fit(x, e, &n) == FIT_OK) {
+		Diag *d = diag_latest();
+		diag_help(d, "a type that holds it stands behind the number: write `%s%s`", src, elem_name(e));
+		diag_edit(d, (Span){ x.span.hi, x.span.hi }, elem_name(e));
+	}
+	return v;
+}
+
 Sv lit_adapt(Cx *cx, Sv x, Elem e, Sv met)
 {
 	Num n;
