@@ -6,6 +6,14 @@
 
 static const SymVal NO_SYM = { NULL, EL_I32 };
 
+static bool makes_tile(Str name)
+{
+	static const char *const all[] = { "zeros", "ones", "full", "empty", "iota", "arange" };
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strcmp(name, all[i])) return true;
+	return false;
+}
+
 static void help_launch(Diag *d, const Expr *e)
 {
 	const Expr *f = e->kind == EX_CALL ? e->u.call.callee : NULL;
@@ -25,6 +33,8 @@ static void help_launch(Diag *d, const Expr *e)
 		diag_help(d, "integers alone are computed there, and `cdiv(a, b)` rounds a quotient up");
 	else if (name && name == str_intern("load"))
 		diag_help(d, "memory is read in a kernel, which an entry launches");
+	else if (name && makes_tile(name))
+		diag_help(d, "an entry has no tiles: memory between kernels is declared, as in `scratch t: tensor<f32, [n]>;`, and a kernel fills it");
 	else if (e->kind == EX_NAME || e->kind == EX_FLOAT)
 		diag_help(d, "what depends on anything else is decided by the caller, or in the kernel");
 	else
