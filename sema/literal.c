@@ -180,7 +180,8 @@ Sv lit_alone(Cx *cx, Sv x)
 	Str src = span_source(x.span);
 	Num n;
 	Elem e = lit_fit(x, EL_I64, &n) == FIT_OK ? EL_I64 : EL_U64;
-	if (sv_bad(v) && *src >= '0' && *src <= '9' && !src[strspn(src, "0123456789abcdefABCDEFxX_")] && lit_fit(x, e, &n) == FIT_OK) {
+	bool plain = *src >= '0' && *src <= '9' && !src[strspn(src, "0123456789abcdefABCDEFxX_")];
+	if (sv_bad(v) && plain && lit_fit(x, e, &n) == FIT_OK) {
 		Diag *d = diag_latest();
 		diag_help(d, "a type that holds it stands behind the number: write `%s%s`", src, elem_name(e));
 		diag_edit(d, (Span){ x.span.hi, x.span.hi }, elem_name(e));

@@ -228,8 +228,10 @@ static bool const_int(Cx *cx, const Expr *e, Int *v, bool of_tile)
 	Diag *d = cx_diag(cx, D_NOT_CONST_INT, e->span, sema_source(e), run_time_word(x));
 	say_why_not_const(cx, d, e, "a number or a generic parameter");
 	const Bind *b = e->kind == EX_NAME ? scope_find(cx, e->u.name) : NULL;
-	if (of_tile && !(b && b->kind == BIND_DIM) && x.kind == SV_VAL && type_is_scalar(x.type) && elem_is_int(x.type->elem))
-		diag_help(d, "tiles of a fixed length go over one of run time, as in `for i in 0 .. cdiv(%s, 64)`", shortened(e->span));
+	bool number = x.kind == SV_VAL && type_is_scalar(x.type) && elem_is_int(x.type->elem);
+	if (of_tile && number && !(b && b->kind == BIND_DIM))
+		diag_help(d, "tiles of a fixed length go over one of run time, as in `for i in 0 .. cdiv(%s, 64)`",
+			shortened(e->span));
 	return false;
 }
 
