@@ -21,7 +21,8 @@ static void report_shapes(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	if (small && small->rank == 1) {
 		Sv s = small == a ? x : y;
 		const Type *big = small == a ? b : a;
-		if (big->rank == 2 && (small->log2[0] == big->log2[0] || big->log2[0] == 0) && str_len(span_source(s.span)) <= 40) {
+		bool fits = big->rank == 2 && (small->log2[0] == big->log2[0] || big->log2[0] == 0);
+		if (fits && str_len(span_source(s.span)) <= 40) {
 			diag_help(d, "make `%s` a column: `expand(%s, 1)`", span_source(s.span), span_source(s.span));
 			diag_edit(d, s.span, str_fmt("expand(%s, 1)", span_source(s.span)));
 			return;
@@ -49,9 +50,12 @@ static bool is_comparison(Str shown)
 	return false;
 }
 
-static bool is_bitwise(Str shown) { return !strcmp(shown, "`&`") || !strcmp(shown, "`|`") || !strcmp(shown, "`^`"); }
+static bool is_bitwise(Str shown)
+{
+	return !strcmp(shown, "`&`") || !strcmp(shown, "`|`") || !strcmp(shown, "`^`");
+}
 
-/* A cast to the other's type would make large numbers of negative ones; their bits are what the bitwise operators take. */
+/* A cast to the other's type would make large numbers of negative ones; the bitwise operators take their bits. */
 static bool help_signs(Cx *cx, Diag *d, Sv x, Sv y, Str shown)
 {
 	Elem e = both_signs(x.type->elem, y.type->elem);
