@@ -532,9 +532,11 @@ static Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 		label_operand(d, c);
 		label_operand(d, a);
 		if (sv_is_tile(c) && sv_is_scalar(a)) help_scalar_arms(cx, d, c.type, given);
-		else if (sv_is_tile(c) && sv_is_tile(a) && rule_mutual(c.type, a.type, &rank, log2, &axis))
+		else if (sv_is_tile(c) && sv_is_tile(a) && rule_mutual(c.type, a.type, &rank, log2, &axis)) {
+			Str shape = extent_names(cx, rank, log2);
 			diag_help(d, "the arms say the shape: give both that of the result, as in `broadcast(%s, %s)`",
-				shortened(a.span), shape_text(rank, log2));
+				shortened(a.span), shape ? shape : shape_text(rank, log2));
+		}
 		return sv_poison(at);
 	}
 	Val *cv = conv_val(cx, c), *av = conv_val(cx, a), *bv = conv_val(cx, b);
