@@ -10,6 +10,7 @@
 #include "base/show.h"
 #include "emit_cuda/cu.h"
 #include "emit_cuda/emit_cuda.h"
+#include "placed/access.h"
 
 enum { COLUMN = 14, CELLS = 9 };
 
@@ -121,14 +122,15 @@ static void explain_access(Sched *s, const Op *op)
 	vec_push(A_TMP, &s->memory, r);
 }
 
-/* Accesses at computed places: each thread meets its elements one at a time. */
+/* Accesses at computed places: what a thread has side by side is tried as one access. */
 static void explain_elements(Sched *s, const Op *op)
 {
 	const Val *v = op->nout ? op->out[0] : ir_in(op, op->nin - 1);
 	if (!type_is_tile(v->type) || !v->lay) return;
 	Row r = { { where(op), op_rows[op->code].name, tensor_name(ir_in(op, 0)), type_text(v->type),
 		number(1 << log2_regs(*v->lay)),
-		number(elem_bytes(v->type->elem)), along(*v->lay, HW_LANE), along(*v->lay, HW_WARP), "by index" } };
+		number(elem_bytes(v->type->elem) << elements_plan(op, v).vec), along(*v->lay, HW_LANE),
+		along(*v->lay, HW_WARP), "by index" } };
 	vec_push(A_TMP, &s->memory, r);
 }
 

@@ -130,8 +130,10 @@ static bool odd_quotes(Lex *l, const char *lo, const char *open, const char *clo
 	Diag *d = lex_report(l, D_STRING_QUOTES, lo, l->cur, NULL, NULL);
 	const char *text = arena_strndup(A_UNIT, from, (size_t)(p - from));
 	bool plain = !strpbrk(text, "\"\\");
-	if (d && plain) diag_help(d, "write `\"%s\"`", lex_quote(from, p));
-	if (d && plain) diag_edit(d, lex_place(l, lo, l->cur), arena_printf(A_UNIT, "\"%s\"", text));
+	bool number = !strcmp(text, "inf") || !strcmp(text, "-inf") || !strcmp(text, "nan");    /* float('inf') */
+	if (d && number) diag_help(d, "it is a number, without quotation marks: write `%s`", text);
+	else if (d && plain) diag_help(d, "write `\"%s\"`", lex_quote(from, p));
+	if (d && plain) diag_edit(d, lex_place(l, lo, l->cur), arena_printf(A_UNIT, number ? "%s" : "\"%s\"", text));
 	t->kind = TOK_STRING;
 	t->v.str = str_intern("");
 	return true;

@@ -261,11 +261,13 @@ static bool late_grid(Gram *g, Expected e)
 
 static bool instance_parens(Gram *g, Expected e)
 {
-	if (g->last.kind != TOK_LPAREN || !expects(e, "<") || !expects(e, ";") || !expects(e, "where")) return false;
+	bool brackets = g->last.kind == TOK_LBRACK;
+	if ((g->last.kind != TOK_LPAREN && !brackets) || !expects(e, "<") || !expects(e, ";") || !expects(e, "where"))
+		return false;
 	Diag *d = diag0(D_INSTANCE_ARGUMENTS, g->last.span);
 	Ahead a = ahead_from(g);
 	uint32_t lo = ahead_step(&a)->span.lo;
-	if (!ahead_to(&a, TOK_RPAREN) || a.t.span.lo == lo) {
+	if (!ahead_to(&a, brackets ? TOK_RBRACK : TOK_RPAREN) || a.t.span.lo == lo) {
 		diag_help(d, "its generic arguments stand in `< >`, as in `<f32, 128>`");
 		return true;
 	}

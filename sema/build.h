@@ -26,6 +26,7 @@ Flt exact_of(Sv v);                             /* INT, FLOAT: its exact value *
 typedef enum FitWhy { FIT_OK, FIT_RANGE, FIT_FRACTION, FIT_INEXACT, FIT_OVERFLOW, FIT_UNDERFLOW, FIT_POINTER } FitWhy;
 FitWhy lit_fit(Sv x, Elem e, Num *n);           /* an untyped constant as a value of e */
 Sv lit_adapt(Cx *cx, Sv x, Elem e, Sv met);     /* that as a CONST; else reported with what it met (poison: nothing) */
+Sv lit_alone(Cx *cx, Sv x);                     /* an integer that meets no type: an i32, else reported */
 void warn_cut(Cx *cx, Sv x);                    /* an integer quotient that lost its fraction meets a float */
 static inline bool sv_untyped(Sv v) { return v.kind == SV_INT || v.kind == SV_FLOAT; }
 static inline bool sv_open(Sv v) { return sv_untyped(v) || v.kind == SV_LIT; }  /* takes the type of what it meets */

@@ -497,6 +497,20 @@ static Sv report_arms(Cx *cx, Sv a, Sv b, Span at)
 	return sv_poison(at);
 }
 
+/* Scalars chosen by a tile: those that have a type are broadcast; a number without one takes the shape of the other. */
+static void help_scalar_arms(Cx *cx, Diag *d, const Type *c, const Sv arm[2])
+{
+	Str shape = extent_names(cx, c->rank, c->log2), text[2];
+	if (!shape) shape = shape_text(c->rank, c->log2);
+	int n = 0;
+	for (int i = 0; i < 2; i++)
+		if (!sv_open(arm[i])) text[n++] = str_fmt("broadcast(%s, %s)", shortened(arm[i].span), shape);
+	if (n == 2) diag_help(d, "the values are not broadcast by themselves: write `%s` and `%s`", text[0], text[1]);
+	else diag_help(d, "the number without a type takes the shape of the other value: write `%s`", text[0]);
+	for (int i = 0; i < 2; i++)
+		if (!sv_open(arm[i])) diag_edit(d, arm[i].span, str_fmt("broadcast(%s, %s)", span_source(arm[i].span), shape));
+}
+
 static Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 {
 	if (sv_bad(c) || sv_bad(a) || sv_bad(b)) return sv_poison(at);
@@ -508,6 +522,7 @@ static Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 		return sv_poison(at);
 	}
 	at_span(cx, at);
+	const Sv given[2] = { a, b };
 	if (!select_arms(cx, c, &a, &b)) return sv_poison(at);
 	if (a.type != b.type) return report_arms(cx, a, b, at);
 	if (!spreads_to(c, a.type)) {
@@ -516,11 +531,12 @@ static Sv elem_select(Cx *cx, Sv c, Sv a, Sv b, Span at)
 		Diag *d = cx_diag(cx, D_SELECT_COND, at, sv_what(c), sv_what(a));
 		label_operand(d, c);
 		label_operand(d, a);
-		if (sv_is_tile(c) && sv_is_scalar(a)) diag_help(d, "the values are tiles, as in `full(%s, %s, %s)`",
-			shape_text(c.type->rank, c.type->log2), span_source(a.span), elem_name(a.type->elem));
-		else if (sv_is_tile(c) && sv_is_tile(a) && rule_mutual(c.type, a.type, &rank, log2, &axis))
+		if (sv_is_tile(c) && sv_is_scalar(a)) help_scalar_arms(cx, d, c.type, given);
+		else if (sv_is_tile(c) && sv_is_tile(a) && rule_mutual(c.type, a.type, &rank, log2, &axis)) {
+			Str shape = extent_names(cx, rank, log2);
 			diag_help(d, "the arms say the shape: give both that of the result, as in `broadcast(%s, %s)`",
-				shortened(a.span), shape_text(rank, log2));
+				shortened(a.span), shape ? shape : shape_text(rank, log2));
+		}
 		return sv_poison(at);
 	}
 	Val *cv = conv_val(cx, c), *av = conv_val(cx, a), *bv = conv_val(cx, b);

@@ -143,6 +143,22 @@ static bool keeps_axis(const Expr *e)
 	return one && op_by_name(f->kind == EX_NAME ? f->u.name : f->u.mem.name.s, &op) && (op_rows[op].flags & OPF_REDUCE);
 }
 
+/* Pairs, as `join` makes them, of a tensor whose last axis has both of each side by side. */
+static bool help_pairs(Cx *cx, const Access *a, Diag *d, Span at)
+{
+	int last = a->s.rank - 1;
+	int64_t extent;
+	if (last != a->v->rank || last < 1 || a->s.log2[last] != 1 || str_len(span_source(at)) > 80) return false;
+	if (sym_is_const(a->v->dim[last - 1].sym, &extent) && extent == 2) return false;
+	Str shape = extent_names(cx, last - 1, a->s.log2);      /* `[8]`: the last extent is left to reshape */
+	if (!shape) return false;
+	shape = str_intern_n(shape, str_len(shape) - 1);
+	Str t = str_fmt("reshape(%s, %s%s_])", span_source(at), shape, last > 1 ? ", " : "");
+	diag_help(d, "pairs become neighbours: write `%s`", t);
+	diag_edit(d, at, t);
+	return true;
+}
+
 /* The tile has axes of length 1 that the tensor has not. */
 static void help_fewer_axes(Cx *cx, const Call *c, const Access *a, Diag *d, Span at)
 {
@@ -172,7 +188,8 @@ static bool access_rank(Cx *cx, Call *c, const Access *a, Span at)
 	Diag *d = cx_diag(cx, D_VIEW_TILE_RANK, at, shape_text(a->s.rank, a->s.log2), str_i64(a->s.rank),
 		written_view(c, a->v), str_i64(a->v->rank));
 	if (a->v->decl.hi) diag_label(d, a->v->decl, "`%s` is %s", written_view(c, a->v), sv_what(sv_view(a->v, at)));
-	if (a->s.rank > a->v->rank) help_fewer_axes(cx, c, a, d, at);
+	bool stored = c->op == OP_STORE || c->op == OP_STORE_AT;
+	if (a->s.rank > a->v->rank && !(stored && help_pairs(cx, a, d, at))) help_fewer_axes(cx, c, a, d, at);
 	if (a->s.rank < a->v->rank && str_len(span_source(at)) <= 40) {
 		uint8_t log2[TILE_RANK] = { 0 };
 		memcpy(log2 + (a->v->rank - a->s.rank), a->s.log2, (size_t)a->s.rank);
@@ -181,8 +198,7 @@ static bool access_rank(Cx *cx, Call *c, const Access *a, Span at)
 			diag_help(d, "it has axes of length 1 where the tensor has more, as in `[1, 64]`");
 			return false;
 		}
-		bool value = c->op == OP_STORE || c->op == OP_STORE_AT;
-		Str t = value ? str_fmt("reshape(%s, %s)", span_source(at), shape) : shape;
+		Str t = stored ? str_fmt("reshape(%s, %s)", span_source(at), shape) : shape;
 		diag_help(d, "give it axes of length 1: `%s`", t);
 		diag_edit(d, at, t);
 	}
@@ -624,8 +640,9 @@ static Sv store_scalar(Cx *cx, Call *c, const View *v, Sv x)
 	if (x.kind == SV_TUPLE) diag_help(d, "it is taken apart first, as in `let (a, b) = %s;`", span_source(x.span));
 	else if (x.kind == SV_VIEW) diag_help(d, "`%s.load(index, shape)` is a tile of it", span_source(x.span));
 	else if (v->rank && sv_is_scalar(x))
-		diag_help(d, "`%s[...] = %s` writes one element, `full(shape, %s, %s)` is a tile", v->root,
-			span_source(x.span), span_source(x.span), elem_word(cx, v->elem));
+		diag_help(d, "`%s%s = %s` writes one element, `full(shape, %s, %s)` is a tile", v->root,
+			c->arg[1].e && c->arg[1].e->kind == EX_LIST ? span_source(c->arg[1].e->span) : "[...]",
+			shortened(x.span), shortened(x.span), elem_word(cx, v->elem));
 	return sv_poison(c->span);
 }
 

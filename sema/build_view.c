@@ -270,7 +270,11 @@ static bool view_items(Cx *cx, const View *v, const Expr *e, Indexed *ix, int *a
 	if (!whole_tensor(cx, v, e->span, str_intern("indexing"))) return false;
 	if (n != v->rank) {
 		report_index_count(cx, v, e->span, n);
-		if (n < v->rank) diag_help(diag_latest(), "`:` stands for an axis that stays");
+		if (n && n < v->rank) {
+			Str fix = span_source((Span){ e->u.idx.items.p[0]->span.lo, e->u.idx.items.p[n - 1]->span.hi });
+			for (int i = n; i < v->rank; i++) fix = str_fmt("%s, :", fix);
+			diag_help(diag_latest(), "`:` stands for an axis that stays, as in `%s[%s]`", v->root, fix);
+		}
 		return false;
 	}
 	bool ok = true;

@@ -279,7 +279,7 @@ Val *one_scalar(Cx *cx, Val *v)
 
 Sv conv_default(Cx *cx, Sv x)
 {
-	if (x.kind == SV_INT) return lit_adapt(cx, x, EL_I32, sv_absent(x.span));
+	if (x.kind == SV_INT) return lit_alone(cx, x);
 	if (x.kind == SV_FLOAT) return lit_adapt(cx, x, EL_F32, sv_absent(x.span));
 	return lit_default(cx, x);
 }
@@ -550,7 +550,7 @@ Sv conv_cond(Cx *cx, Sv x, Span at)
 	return sv_folded(val_bool(cx, one_scalar(cx, x.u.val)), at);
 }
 
-static void help_index(Cx *cx, Diag *d, Sv x)
+static void help_index(Diag *d, Sv x)
 {
 	Elem e = x.type ? x.type->elem : EL_COUNT;
 	bool tile = sv_is_tile(x), pointer = x.type && x.kind != SV_TYPE && x.kind != SV_VIEW && elem_is_ptr(e);
@@ -565,7 +565,8 @@ static void help_index(Cx *cx, Diag *d, Sv x)
 		diag_help(d, e == EL_BOOL ? "`i32(c)` is 0 or 1, `c ? i : j` one of two"
 			: "`/` of integers truncates, and `i32(x)` converts");
 	} else if (sv_one_element(x) && elem_is_int(e)) {
-		help_cast(cx, d, x, e);
+		diag_help(d, "its one element is a scalar: write `%s(%s)`", elem_name(e), shortened(x.span));
+		diag_edit(d, x.span, str_fmt("%s(%s)", elem_name(e), span_source(x.span)));
 	} else if (tile) {
 		diag_help(d, "%s stand in `gather`, `scatter`, `atomic_add` and its kin", elem_is_int(e) ? "index tiles"
 			: "tiles of integers");
@@ -583,7 +584,7 @@ Sv conv_index(Cx *cx, Sv x, Span at)
 	}
 	bool scalar = sv_is_scalar(x) && x.kind != SV_FLOAT && elem_is_int(x.type->elem);
 	if (!scalar) {
-		help_index(cx, cx_diag(cx, D_INDEX_TYPE, at, sv_what(x)), x);
+		help_index(cx_diag(cx, D_INDEX_TYPE, at, sv_what(x)), x);
 		return sv_poison(at);
 	}
 	if (elem_bytes(x.type->elem) < 4) return conv_element(cx, x, EL_I32);

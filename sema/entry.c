@@ -195,6 +195,11 @@ static bool sort_args(EntryCx *x, Launch *l)
 		const Expr *more = np < a->n ? a->p[np].value : NULL;
 		if (!more || a->p[np].name.s) return false;
 		diag_label(d, more->span, "one too many");
+		if (l->solve && l->solve->var.n) {
+			Str by = str_fmt("%s: %s", l->solve->var.p[0].name.s, sema_source(more));
+			diag_help(d, "a generic parameter is given by its name, as in `%s`; dimensions follow from tensors", by);
+			return false;
+		}
 		diag_help(d, "leave `%s` out: a launch takes the kernel's parameters, and dimensions follow from its tensors",
 			sema_source(more));
 		return false;
@@ -342,6 +347,23 @@ static bool map_dims(EntryCx *x, Launch *l, const Fn *fn, HostStmt *h)
 	return true;
 }
 
+static bool is_scratch(const EntryCx *x, const Expr *arg)
+{
+	const Bind *b = arg->kind == EX_NAME ? scope_find(x->cx, arg->u.name) : NULL;
+	return b && b->kind == BIND_SV && b->sv.kind == SV_VIEW && b->local;
+}
+
+/* The length of an array of the entry's own is what its declaration says, whatever the caller gives. */
+static void help_scratch(Diag *d, const Expr *arg, const IrParam *p, int axis, const Sym *want)
+{
+	Str name = arg->u.name;
+	if (p->rank > 1)
+		diag_help(d, "declare `%s` with the length `%s` in dimension %d", name, sym_text(want), axis);
+	else
+		diag_help(d, "declare it as long as it is used, as in `scratch %s: tensor<%s, [%s]>;`", name,
+			elem_name(p->elem), sym_text(want));
+}
+
 /* What the kernel's types promise of its tensors must hold of the arguments: their
  * lengths first, then their layouts. */
 static bool check_tensors(EntryCx *x, const Launch *l, const Fn *fn, const HostStmt *h, bool strides)
@@ -358,7 +380,8 @@ static bool check_tensors(EntryCx *x, const Launch *l, const Fn *fn, const HostS
 			Diag *d = cx_diag(x->cx, code, l->arg[i]->span, p->name, l->name, sym_text(want), str_i64(k), sym_text(is));
 			diag_label(d, l->f->params.p[i].type->span, "`%s` is declared here", p->name);
 			diag_label(d, l->arg[i]->span, "%s", sv_what(l->val[i]));
-			if (!strides) extent_remedy(d, x->cx->facts, is, want);
+			if (!strides && is_scratch(x, l->arg[i])) help_scratch(d, l->arg[i], p, k, want);
+			else if (!strides) extent_remedy(d, x->cx->facts, is, want);
 			return false;
 		}
 	}
@@ -658,14 +681,6 @@ static void host_if(EntryCx *x, const Stmt *s, HostVec *out)
 	if (s->u.ifs.other) host_stmt(x, s->u.ifs.other, &h->u.ifs.other);
 	cx->facts = outer;
 	if (v.sym) vec_push(A_UNIT, out, h);
-}
-
-static bool names_kernel(Cx *cx, const Expr *e)
-{
-	bool bad;
-	const Global *g = e->kind == EX_NAME && !scope_find(cx, e->u.name) ? scope_global(cx, e->u.name, e->span, &bad)
-		: NULL;
-	return g && (g->item->kind == IT_KERNEL || g->item->kind == IT_INSTANCE || g->item->kind == IT_TUNE);
 }
 
 /* k[grid](x, y), as Triton launches. */

@@ -298,8 +298,27 @@ static Sv tuple_index(Cx *cx, Sv base, const Expr *e)
 	return sv_poison(e->span);
 }
 
+/* t[i][j] of a tensor of rank 2, as C has it */
+static bool report_chain(Cx *cx, const Expr *e)
+{
+	const Expr *in = e->u.idx.base;
+	if (in->kind != EX_INDEX || in->u.idx.base->kind != EX_NAME) return false;
+	const Bind *b = scope_find(cx, in->u.idx.base->u.name);
+	const ExprVec *first = &in->u.idx.items, *then = &e->u.idx.items;
+	if (!b || b->kind != BIND_SV || b->sv.kind != SV_VIEW || !first->n || !then->n) return false;
+	if (b->sv.u.view->rank != first->n + then->n) return false;
+	Str fix = span_source((Span){ in->span.lo, first->p[first->n - 1]->span.hi });
+	fix = str_fmt("%s, %s]", fix, span_source((Span){ then->p[0]->span.lo, then->p[then->n - 1]->span.hi }));
+	Str rank = str_i64(first->n + then->n), of = str_fmt("`%s`", b->name);
+	Diag *d = cx_diag(cx, D_VIEW_RANK, in->span, of, rank, str_i64(first->n));
+	diag_help(d, "its indices stand in one list: write `%s`", fix);
+	diag_edit(d, e->span, fix);
+	return true;
+}
+
 static Sv index_expr(Cx *cx, const Expr *e)
 {
+	if (report_chain(cx, e)) return sv_poison(e->span);
 	Sv base = sema_indexed(cx, e);
 	if (base.kind == SV_POISON) return base;
 	if (base.kind == SV_SHAPE) return shape_index(cx, base, e);

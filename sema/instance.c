@@ -69,13 +69,22 @@ static bool values_only(Cx *cx, const Choice *c, const Expr *set)
 	return true;
 }
 
+static void too_many_generics(const Choices *s, const Solve *vars, Span at, int given)
+{
+	Diag *d = cx_diag(s->cx, D_GENERIC_COUNT, at, s->kernel->name, str_i64(vars->var.n), str_i64(given));
+	Str names = str_intern("");
+	for (int i = 0; i < vars->var.n; i++) names = str_fmt("%s%s`%s`", names, i ? ", " : "", vars->var.p[i].name.s);
+	if (vars->var.n) diag_help(d, "they are, in their order, %s", names);
+	else diag_help(d, "what instances choose is declared after the kernel's name, as in `%s<N: int>`", s->kernel->name);
+}
+
 static bool add_choice(Choices *s, const Solve *vars, const Arg *a, int position)
 {
 	Cx *cx = s->cx;
 	int i = a->name.s ? solve_index(vars, a->name.s) : position;
 	if (i < 0 || i >= vars->var.n) {
 		if (a->name.s) unknown_generic(cx, vars, a->name);
-		else cx_diag(cx, D_GENERIC_COUNT, a->value->span, s->kernel->name, str_i64(vars->var.n), str_i64(position + 1));
+		else too_many_generics(s, vars, a->value->span, position + 1);
 		return false;
 	}
 	for (int k = 0; k < s->c.n; k++) {

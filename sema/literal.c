@@ -101,7 +101,7 @@ Str range_text(Elem e)
 /* The integers that a float meets compute as floats. */
 static void help_floats(Diag *d, Sv met)
 {
-	if (help_cast_early(d, met.u.val, EL_F32)) return;
+	if (met.kind == SV_VAL && help_cast_early(d, met.u.val, EL_F32)) return;
 	Str cast = str_fmt(type_is_scalar(met.type) ? "f32(%s)" : "element_cast(%s, f32)", span_source(met.span));
 	diag_help(d, "convert the other operand: `%s`", cast);
 	diag_edit(d, met.span, cast);
@@ -121,7 +121,7 @@ static void report_fraction(Cx *cx, Sv x, Elem e, Sv met)
 		Str floats = scalar ? str_fmt(", or `f32(%s)` to compute with floats", span_source(met.span)) : str_intern("");
 		diag_help(d, scalar ? "the integer is `%s`%s" : "write `%s`%s", exact_text(v), floats);
 		if (!scalar) diag_edit(d, x.span, exact_text(v));
-	} else if (!sv_bad(met) && met.kind == SV_VAL) {
+	} else if (!sv_bad(met) && (met.kind == SV_VAL || met.kind == SV_CONST)) {
 		help_floats(d, met);
 	}
 }
@@ -130,7 +130,7 @@ Sv lit_divides(Cx *cx, Sv x, Elem e, Sv met)
 {
 	Diag *d = cx_diag(cx, D_LITERAL_FLOAT, x.span, float_text(exact_of(x)), elem_name(e));
 	label_operand(d, met);
-	if (met.kind == SV_VAL) help_floats(d, met);
+	if (met.kind == SV_VAL || met.kind == SV_CONST) help_floats(d, met);
 	return sv_poison(x.span);
 }
 
@@ -172,6 +172,21 @@ void warn_cut(Cx *cx, Sv x)
 	Str src = span_source(x.span);
 	Diag *d = cx_diag(cx, D_QUOTIENT_CUT, x.span, src, exact_text(exact_of(x)));
 	diag_help(d, "one of the numbers is a float, as in `1.0 / 2`, or `%s` for the integer", exact_text(exact_of(x)));
+}
+
+Sv lit_alone(Cx *cx, Sv x)
+{
+	Sv v = lit_adapt(cx, x, EL_I32, sv_absent(x.span));
+	Str src = span_source(x.span);
+	Num n;
+	Elem e = lit_fit(x, EL_I64, &n) == FIT_OK ? EL_I64 : EL_U64;
+	bool plain = *src >= '0' && *src <= '9' && !src[strspn(src, "0123456789abcdefABCDEFxX_")];
+	if (sv_bad(v) && plain && lit_fit(x, e, &n) == FIT_OK) {
+		Diag *d = diag_latest();
+		diag_help(d, "a type that holds it stands behind the number: write `%s%s`", src, elem_name(e));
+		diag_edit(d, (Span){ x.span.hi, x.span.hi }, elem_name(e));
+	}
+	return v;
 }
 
 Sv lit_adapt(Cx *cx, Sv x, Elem e, Sv met)

@@ -21,7 +21,8 @@ static void report_shapes(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	if (small && small->rank == 1) {
 		Sv s = small == a ? x : y;
 		const Type *big = small == a ? b : a;
-		if (big->rank == 2 && small->log2[0] == big->log2[0] && str_len(span_source(s.span)) <= 40) {
+		bool fits = big->rank == 2 && (small->log2[0] == big->log2[0] || big->log2[0] == 0);
+		if (fits && str_len(span_source(s.span)) <= 40) {
 			diag_help(d, "make `%s` a column: `expand(%s, 1)`", span_source(s.span), span_source(s.span));
 			diag_edit(d, s.span, str_fmt("expand(%s, 1)", span_source(s.span)));
 			return;
@@ -49,13 +50,18 @@ static bool is_comparison(Str shown)
 	return false;
 }
 
-/* A cast to the other's type would make large numbers of negative ones. */
+static bool is_bitwise(Str shown)
+{
+	return !strcmp(shown, "`&`") || !strcmp(shown, "`|`") || !strcmp(shown, "`^`");
+}
+
+/* A cast to the other's type would make large numbers of negative ones; the bitwise operators take their bits. */
 static bool help_signs(Cx *cx, Diag *d, Sv x, Sv y, Str shown)
 {
 	Elem e = both_signs(x.type->elem, y.type->elem);
 	const Sv *v[2] = { &x, &y };
 	Str fix[2], said[2];
-	if (e == EL_COUNT || (sv_is_tile(x) != sv_is_tile(y) && !is_comparison(shown))) return false;
+	if (e == EL_COUNT || is_bitwise(shown) || (sv_is_tile(x) != sv_is_tile(y) && !is_comparison(shown))) return false;
 	if (elem_varies(cx, x.type->elem) || elem_varies(cx, y.type->elem) || x.span.lo == y.span.lo) return false;
 	for (int i = 0; i < 2; i++) {
 		Str all = span_source(v[i]->span), part = shortened(v[i]->span), to = elem_name(e);
@@ -89,15 +95,18 @@ static void report_narrows(Cx *cx, Ruling r, Sv x, Sv y, Span at, Str shown)
 	help_cast(cx, d, tile, e);
 }
 
-/* Both operands have a type without arithmetic. */
+/* Both operands have a type without arithmetic. A number takes the type of the other operand when that is converted. */
 static void help_both(Diag *d, Sv x, Sv y)
 {
-	diag_help(d, "convert to f32 first: `element_cast(%s, f32)`", span_source(x.span));
 	const Sv *v[2] = { &x, &y };
+	Str fix[2] = { NULL, NULL };
 	for (int i = 0; i < 2 && !(i && x.span.lo == y.span.lo); i++) {
-		const char *cast = sv_is_tile(*v[i]) ? "element_cast(%s, f32)" : "f32(%s)";
-		diag_edit(d, v[i]->span, str_fmt(cast, span_source(v[i]->span)));
+		if (v[i]->kind == SV_CONST && v[!i]->kind != SV_CONST) continue;
+		fix[i] = str_fmt(sv_is_tile(*v[i]) ? "element_cast(%s, f32)" : "f32(%s)", span_source(v[i]->span));
 	}
+	diag_help(d, "convert to f32 first: `%s`", fix[0] ? fix[0] : fix[1]);
+	for (int i = 0; i < 2; i++)
+		if (fix[i]) diag_edit(d, v[i]->span, fix[i]);
 }
 
 /* An operator of integers between floats. */

@@ -119,6 +119,7 @@ void load_defines(Sema *s);
 /* elem: i32, i64, or bool for a condition; sym NULL: reported */
 typedef struct SymVal { const Sym *sym; Elem elem; } SymVal;
 SymVal sema_sym(Cx *cx, const Expr *e);
+bool names_kernel(Cx *cx, const Expr *e);        /* a kernel, an instance or a tune of the file or an import */
 /* Declares the dimensions and free strides of a tensor type in the frame and in dims, and fills the extents, strides,
  * element type and layout of p. False: reported. */
 typedef VEC(IrDim) DimVec;

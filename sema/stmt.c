@@ -557,8 +557,8 @@ static void leave_loop(Cx *cx, const Stmt *s)
 	bool brk = s->kind == ST_BREAK;
 	if (!l) {
 		Diag *d = cx_diag(cx, D_LOOP_OUTSIDE, s->span, brk ? "break" : "continue");
-		if (brk) diag_help(d, "`return` leaves a function or a kernel");
-		else diag_help(d, "it goes on with the next iteration of a `for` or `while` around it");
+		if (!brk) diag_note(d, "it goes on with the next iteration of a `for` or `while` around it");
+		diag_help(d, "`return` leaves a function or a kernel");
 		return;
 	}
 	cx->dead = true;

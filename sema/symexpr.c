@@ -6,7 +6,23 @@
 
 static const SymVal NO_SYM = { NULL, EL_I32 };
 
-static void help_launch(Diag *d, const Expr *e)
+bool names_kernel(Cx *cx, const Expr *e)
+{
+	bool bad;
+	const Global *g = e->kind == EX_NAME && !scope_find(cx, e->u.name) ? scope_global(cx, e->u.name, e->span, &bad)
+		: NULL;
+	return g && (g->item->kind == IT_KERNEL || g->item->kind == IT_INSTANCE || g->item->kind == IT_TUNE);
+}
+
+static bool makes_tile(Str name)
+{
+	static const char *const all[] = { "zeros", "ones", "full", "empty", "iota", "arange" };
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strcmp(name, all[i])) return true;
+	return false;
+}
+
+static void help_launch(Cx *cx, Diag *d, const Expr *e)
 {
 	const Expr *f = e->kind == EX_CALL ? e->u.call.callee : NULL;
 	Str name = !f ? NULL : f->kind == EX_NAME ? f->u.name : f->kind == EX_MEMBER ? f->u.mem.name.s : NULL;
@@ -25,6 +41,11 @@ static void help_launch(Diag *d, const Expr *e)
 		diag_help(d, "integers alone are computed there, and `cdiv(a, b)` rounds a quotient up");
 	else if (name && name == str_intern("load"))
 		diag_help(d, "memory is read in a kernel, which an entry launches");
+	else if (names_kernel(cx, f ? f : e))
+		diag_help(d, "a launch gives no value: what the kernel writes is passed to it, as in `%s(x, y);`",
+			sema_source(f ? f : e));
+	else if (name && makes_tile(name))
+		diag_help(d, "memory between kernels is declared, as in `scratch t: tensor<f32, [n]>;`, and a kernel fills it");
 	else if (e->kind == EX_NAME || e->kind == EX_FLOAT)
 		diag_help(d, "what depends on anything else is decided by the caller, or in the kernel");
 	else
@@ -36,7 +57,7 @@ static SymVal not_launch(Cx *cx, const Expr *e, const char *what)
 	bool body = cx->frame->item && cx->frame->item->kind == IT_ENTRY && e->kind == EX_CALL;
 	if (body) cx->s->entry_said = cx->frame->item;
 	Diag *d = cx_diag(cx, D_SYM_EXPR, e->span, sema_source(e), what);
-	help_launch(d, e);
+	help_launch(cx, d, e);
 	return NO_SYM;
 }
 

@@ -251,6 +251,20 @@ static bool resolve_layout(TensorCx *t, const Expr *e, Mode mode, IrParam *p)
 	return true;
 }
 
+/* tensor<f32, n>, tensor<f32, 3, n>: a list without its brackets */
+static void help_bare_extents(Diag *d, const Expr *type)
+{
+	const ArgVec *a = &type->u.type.args;
+	for (int i = 1; i < a->n; i++) {
+		const Expr *x = a->p[i].value;
+		if (x->kind != EX_INT && !(x->kind == EX_NAME && *x->u.name >= 'a' && *x->u.name <= 'z')) return;
+	}
+	Str list = span_source((Span){ a->p[1].value->span.lo, a->p[a->n - 1].value->span.hi });
+	Str fix = str_fmt("tensor<%s, [%s]>", span_source(a->p[0].value->span), list);
+	diag_help(d, "the extents are a list in brackets: write `%s`", fix);
+	diag_edit(d, type->span, fix);
+}
+
 bool tensor_resolve(TensorCx *t, const Expr *type, Mode mode, IrParam *p, Elem elem[TENSOR_RANK])
 {
 	const ArgVec *a = &type->u.type.args;
@@ -264,6 +278,8 @@ bool tensor_resolve(TensorCx *t, const Expr *type, Mode mode, IrParam *p, Elem e
 			Str fix = str_fmt("tensor<%s, %s>", span_source(a->p[1].value->span), span_source(a->p[0].value->span));
 			diag_help(d, "the element type stands first: write `%s`", fix);
 			diag_edit(d, type->span, fix);
+		} else if (a->n >= 2) {
+			help_bare_extents(d, type);
 		}
 		return false;
 	}

@@ -219,7 +219,7 @@ static Str run_time_word(Sv x)
 	return x.kind == SV_VAL ? str_fmt("%s at run time", sv_what(x)) : sv_what(x);
 }
 
-bool sema_const_int(Cx *cx, const Expr *e, Int *v)
+static bool const_int(Cx *cx, const Expr *e, Int *v, bool of_tile)
 {
 	Sv x = sema_expr(cx, e, NULL);
 	if (sv_bad(x)) return false;
@@ -227,8 +227,15 @@ bool sema_const_int(Cx *cx, const Expr *e, Int *v)
 	if (report_dynamic(cx, x, e->span)) return false;
 	Diag *d = cx_diag(cx, D_NOT_CONST_INT, e->span, sema_source(e), run_time_word(x));
 	say_why_not_const(cx, d, e, "a number or a generic parameter");
+	const Bind *b = e->kind == EX_NAME ? scope_find(cx, e->u.name) : NULL;
+	bool number = x.kind == SV_VAL && type_is_scalar(x.type) && elem_is_int(x.type->elem);
+	if (of_tile && number && !(b && b->kind == BIND_DIM))
+		diag_help(d, "tiles of a fixed length go over one of run time, as in `for i in 0 .. cdiv(%s, 64)`",
+			shortened(e->span));
 	return false;
 }
+
+bool sema_const_int(Cx *cx, const Expr *e, Int *v) { return const_int(cx, e, v, false); }
 
 bool sema_const_bool(Cx *cx, const Expr *e, bool *v)
 {
@@ -245,7 +252,7 @@ static bool extent_log2(Cx *cx, const Expr *e, uint8_t *log2)
 {
 	Int v, up = 1;
 	int n = 0;
-	if (!sema_const_int(cx, e, &v)) return false;
+	if (!const_int(cx, e, &v, true)) return false;
 	if (v >= 1 && (v & (v - 1)) == 0 && v <= ((Int)1 << TILE_LOG2)) {
 		while (((Int)1 << n) < v) n++;
 		*log2 = (uint8_t)n;

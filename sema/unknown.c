@@ -144,6 +144,8 @@ static bool help_unknown(Cx *cx, Diag *d, const Unknown *u)
 		diag_ask(d, near);
 	} else if (name_is_class(name)) {
 		diag_note(d, "`%s` is a class of types: it can only follow the `:` of a generic parameter", name);
+		if (name == str_intern("any") && !u->type)
+			diag_help(d, "`any_of(x)` says whether any element of a tile is true");
 	} else if (name_is_upper(name) && cx->frame->item && cx->frame->item->kind == IT_KERNEL) {
 		diag_help(d, u->type ? "a type that differs between instances is declared after the kernel's name, by "
 			"`<%s: float>`" : "a compile-time value is declared by `<%s: int>` after the kernel's name, or by `param`",
