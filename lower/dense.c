@@ -7,8 +7,8 @@
  *
  * Nothing makes neighbouring lanes hold neighbouring elements then, so a row gets one lane: what is done once for a
  * lane - addresses, bounds - is done for 32 elements, nothing is shuffled, and few places of the tile lie beyond the
- * row (lower/cut.c drops the registers of those). Longer rows would need several lanes, and many lengths make those of
- * a warp meet in a bank.
+ * row (lower/cut.c drops the registers of those). Longer rows would need several lanes, and with many lengths the lanes
+ * of a warp conflict in a bank of shared memory.
  *
  * Serves kernels of rows in the placement for tensors that are not aligned (unaligned.c). dense_plan looks at the TYPED
  * kernel: each tile is such a row, or the same elements for all rows; it marks their loads and stores {dense}.

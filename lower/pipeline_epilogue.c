@@ -133,7 +133,7 @@ static Val *begin_unrolled(Write *x, int n, const char *name, Builder *back)
 	return ir_arg(x->b.block, i32(), str_intern(name));
 }
 
-/* Parts are an unrolled loop; where they take boxes in turn, in iterations of as many parts as there are boxes for. */
+/* Parts are an unrolled loop; where they use boxes round robin, one iteration has as many parts as there are boxes. */
 static void write_parts(Write *x, const Tail *t, Val *const *sum, Val *group)
 {
 	Builder back, iterations;
