@@ -155,9 +155,9 @@ static void read_elements_else(Reader *r, int log2)
 	cu_end(g);
 }
 
-/* A tensor with rows of odd length is accessed by single elements, so that comparisons cost as much as loads; and where
- * rows are short, each tile is at the end of some. So tiles that lie inside along all other axes
- * compare along this one alone. */
+/* A tensor with unaligned rows is accessed by single elements, so that comparisons cost as much as loads; and where
+ * rows are short, each tile contains the end of some. So tiles that lie inside along all other axes compare along this
+ * one alone. */
 static void read_single_elements(Reader *r)
 {
 	Access *x = &r->x;

@@ -23,7 +23,7 @@ static Own own_of(Cu *g, const Op *private, Str name)
 		str_fmt("ct_log2_%s", name) };
 }
 
-/* Threads take elements in turn: ct_i. */
+/* Threads take elements round robin: ct_i. */
 static void open_elements(const Own *w, Str count)
 {
 	out_printf(w->g->o, "for (unsigned int ct_i = %s; ct_i < %s; ct_i += %d) {\n", cu_thread(w->g), count,
