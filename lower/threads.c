@@ -145,7 +145,7 @@ static bool moves_one_load(const Fn *fn, const Size *s)
  * Figures: bench/notes/rows.md. */
 static int thread_regs(Fn *fn, const Size *s, const Overlap *o, const LowerCx *cx)
 {
-	bool packed = s->loaded <= 2 && !fn->by_element;        /* a thread's accesses are 16 bytes in all */
+	bool packed = s->loaded <= 2 && !fn->by_element;        /* 8 elements take 16 bytes of loads, or less */
 	int shared = shared_regs(fn, o);
 	/* partial results of the whole tile take registers beside it */
 	if (carries_tile(s)) return COST_SUM_REGS;
