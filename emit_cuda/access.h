@@ -35,7 +35,7 @@ typedef struct Access {
 	Str patch;                      /* patch.c: the array that overlapping loads read their tiles from */
 	const PatchPlan *patch_plan;    /* and how; NULL: it loads or stores one tile */
 	bool begins;                    /* it is one with which a vector begins */
-	bool words;                     /* vectors are kept in ct_v until all ways of loading meet (words_of_vectors) */
+	bool words;                     /* vectors stay in ct_v until the ways of loading join (words_of_vectors) */
 } Access;
 
 /* ---- view.c ---- */
@@ -84,8 +84,8 @@ bool next_load(Cu *g, const Op *op);            /* prints the load, if it is suc
  * access_thread, the same for all accesses with a patch, and for all others. */
 typedef void AccessBody(Access *x);
 bool tilefn_print(const Access *x, AccessBody *body);
-/* One more argument, and the parameter that takes it; the name of the function of this text, which begins with its
- * parameters: equal texts are one function. t: the tile's type, which the name has; NULL: it has none. */
+/* tilefn_add: one more argument, and its parameter. tilefn_of: the name of the function of this text, from its
+ * parameters on; equal texts are one function. t: the tile's type, which becomes part of the name; NULL: none. */
 typedef struct TileCall { Out *params, *args; int n; } TileCall;        /* NULL: these are not printed */
 void __attribute__((format(printf, 3, 4))) tilefn_add(TileCall *c, Str arg, const char *param, ...);
 Str tilefn_of(Str what, Elem e, const Type *t, Str text);

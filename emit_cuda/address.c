@@ -162,11 +162,11 @@ void access_bounds(Access *x)
 	}
 }
 
-/* NVVM keeps the results of comparisons that it meets again, a register for each; so it must not know that it does. So
- * does ptxas, in predicates: tensors that are loaded together then have each element's loads stand together, with as
- * few in flight as there are predicates. A zero from the tensor's address keeps it from that. What is loaded after a
- * row's first reduction is held until all is there, and shares comparisons: all its loads at once would take twice the
- * registers. */
+/* NVVM reuses the results of equal comparisons and keeps each in a register, so the bound is hidden from it. ptxas does
+ * the same in predicates: of tensors that are loaded together it then places the loads of each element side by side,
+ * with no more in flight than there are predicates. A zero computed from the tensor's address prevents that. Loads
+ * after a row's first reduction are held until all have arrived, and do share comparisons: all of them at once would
+ * take twice the registers. */
 void access_forget_bounds(const Access *x)
 {
 	for (int a = 0; a < x->plan.rank; a++) {
@@ -176,7 +176,7 @@ void access_forget_bounds(const Access *x)
 	}
 }
 
-/* Does an element of a shifted row not lie in front of it? */
+/* Does an element of a shifted row not lie before the row? */
 Str access_after_begin(const Access *x, int a, CuInt reg)
 {
 	Str at = x->g->fn->aligned ? str_fmt("ct_c%d + %s", a, access_coord(x, a, reg).text) : str_fmt("ct_c%d", a);

@@ -1,7 +1,8 @@
 /* Tile kernels beside those of the CUDA target. nvcc compiles a file for several architectures, once for each: in such
- * a pass either the tile kernels have bodies or the others. Which ones the code of the current device has is asked of a
- * kernel that says so in its bounds, so the launcher agrees with the options of nvcc, whatever they are. Where nvcc is
- * older, or is not asked for tile kernels, the file is what it would be without them. */
+ * a pass either the tile kernels have bodies or the others. The launcher finds out which of them the code of the
+ * current device has by the attributes of a kernel whose launch bounds differ between the two, so it agrees with nvcc's
+ * options, whatever they are. With an older nvcc, or one that is not asked for tile kernels, the file is compiled as if
+ * it had none. */
 #include "emit_cuda/beside.h"
 
 #include "emit/host.h"

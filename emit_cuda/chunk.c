@@ -120,9 +120,8 @@ static Str is_here_text(Cu *g, const Pick *p)
 		shifts ? " + (unsigned int)ct_phase" : "");
 }
 
-/* Of few registers: what one element alone needs is not made in turn for each register that some thread of the warp has
- * it in, as in short rows, of which a warp has many, but once, of what a thread takes from its own register. NULL: by
- * registers. */
+/* With few registers, what a single element needs is not computed for each register in which some thread of the warp
+ * holds it - a warp has many short rows - but once, from the register that each thread selects. NULL: by registers. */
 static const bool *made_once(Cu *g, const CuChunks *c)
 {
 	if (!c->pick.select || c->each != 1 || c->pick.from || g->part) return NULL;

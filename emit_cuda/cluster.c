@@ -1,9 +1,9 @@
 /* Clusters: several thread blocks that hold one tile and exchange partial results.
  *
  * Each exchange has an mbarrier in every thread block, which counts the bytes that arrive (PTX: mbarrier, st.async).
- * They are made ready at the start; the blocks meet once, before the first of them sends, and that wait stands after
- * the first loads. Afterwards nothing waits but for the data itself: a release at cluster scope would wait for all
- * memory operations before it. Each block waits for everything that is sent to it, so none ends while another still
+ * They are initialised at the start; the blocks synchronise once, before the first of them sends, and after the first
+ * loads are issued. From then on threads wait for nothing but the data: a release at cluster scope would wait for all
+ * earlier memory operations. Each block waits for everything that is sent to it, so none ends while another still
  * writes to its shared memory.
  *
  * An exchange in a loop has two mbarriers and two places for what arrives, for every other iteration: who sends for

@@ -1,6 +1,6 @@
-/* What the author's function of a scan or a reduction combines, as a function: a scan asks for it at every step. Two
- * share one where all of its text is equal, their lines of the source included. It is inlined. One that uses what its
- * kernel computes has no function. */
+/* The combining region of a scan or a reduction as a function, which a scan calls at every step. Two operations share a
+ * function where its text is equal, lines of the source included. It is inlined. A region that uses values of its
+ * kernel is printed in place. */
 #include "emit_cuda/cu.h"
 
 #include "base/diag.h"

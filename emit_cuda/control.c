@@ -150,8 +150,8 @@ static void share_names(Cu *g, int n, Val *const *from, Val *const *to)
 	for (int i = 0; i < n; i++) cu_val(g, to[i])->name = cu_val(g, from[i])->name;
 }
 
-/* Registers that are lent stay where they are, and so does what will be lent again: the loop goes on in the array in
- * which they come, if nothing else reads it. */
+/* Registers that an asynchronous product uses must not move, nor must those that the next one will use: the loop
+ * carries them in the array in which they come, if nothing else reads it. */
 static bool carries_on(Cu *g, const Val *to, const Val *from)
 {
 	if (to->type->kind != TY_ASYNC) return false;

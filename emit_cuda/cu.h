@@ -1,4 +1,4 @@
-/* Inside the CUDA target. How a placed kernel becomes text:
+/* Inside the CUDA target. How a placed kernel is printed:
  *
  * A scalar is a const variable that every thread computes. A tile is an array of what one thread holds, `T x[R]` (a
  * plain variable where R is 1), and each operation a loop over it: unrolled up to COST_UNROLL_REGS, so that nvcc keeps
@@ -18,7 +18,7 @@
 #include "layout/lay.h"
 #include "placed/placed.h"
 
-typedef struct CuView {         /* texts of 64-bit integers, without side effects */
+typedef struct CuView {         /* expressions of 64-bit integers, without side effects */
 	Str base;               /* pointer to element 0 */
 	Str ext[TENSOR_RANK], str[TENSOR_RANK];
 	bool unit[TENSOR_RANK]; /* stride is 1 */
@@ -59,8 +59,8 @@ typedef struct CuPrinters {     /* of operations: control.c has them */
 	void (*ops)(struct Cu *g, Op *op, const Op *end);
 } CuPrinters;
 
-/* An integer of emitted text, such as the number of a register or an offset: what the texts around it have to know of
- * it, so that none looks at its characters. */
+/* An integer expression of emitted code, such as the number of a register or an offset, with what the surrounding
+ * expression depends on, so that no printer looks at its characters. */
 typedef struct CuInt {
 	Str text;
 	int64_t value;          /* of a literal */
@@ -124,7 +124,7 @@ Str cu_at(Cu *g, const Val *v, const char *reg);        /* register `reg` (an ex
 Str cu_said(Cu *g, const Val *v);                       /* its type as a comment that ends a line */
 void cu_fill(Cu *g, const Val *v);  /* declares it and opens a loop over its registers, ct_r: a statement follows */
 void cu_declare(Cu *g, const Val *v);                   /* names it; "float x[8];" */
-/* The same where a statement follows that sets it, in one_line: in front of that. The comment that then ends the
+/* The same where a statement follows that sets it, in one_line: before that statement. The comment that then ends the
  * line. */
 Str cu_declare_before(Cu *g, const Val *v, bool one_line);
 bool cu_unrolled(int regs);

@@ -88,7 +88,7 @@ static Str inside_text(const Cu *g, const Val *data, const CuMap *m, CuInt reg)
 	return sure ? str_fmt("(%s < %d || %s)", cu_operand(reg), fn->row_sure, below) : below;
 }
 
-/* Elements that a thread takes at once: of what all rows meet, neighbours. */
+/* Elements that a thread accesses at once: neighbours, of a tile that is the same for all rows. */
 static int taken_at_once(const Run *r, const Val *data)
 {
 	int n = VECTOR_BYTES / r->size, run = lay_run(*data->lay, data->type->rank - 1, NULL);

@@ -112,7 +112,8 @@ static Str first_thread(const Cu *g)
 	return str_intern(!g->group ? "threadIdx.x" : g->group->warps > 1 ? "ct_tid" : "ct_lane");
 }
 
-/* What a thread knows of the others' writes after a barrier, its release tells, too. */
+/* Writes of other threads that a barrier made visible to a thread are covered by that thread's release (cumulativity).
+ * */
 void exchange_signal(Cu *g, const Op *op)
 {
 	group_barrier(g, op);

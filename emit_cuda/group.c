@@ -69,7 +69,7 @@ static Str plain_name(Str name)
 	return out_take(o);
 }
 
-/* Does a barrier stand for one group of several, which its number tells? */
+/* Is a barrier one of several groups', chosen by the group's number? */
 static bool is_of_group(const CuGroup *me, const Op *barrier)
 {
 	enum { GROUP };
@@ -122,8 +122,7 @@ static void print_role(Cu *g, const Op *op)
 	out_off(g->o);
 }
 
-/* Those that stand one after the other are one chain of conditions, the same for each warp; the last takes what is
- * left. */
+/* Consecutive roles are one chain of conditions, uniform over each warp; the last role has no condition. */
 void group_roles(Cu *g, const Op *op)
 {
 	if (is_role(op->prev)) return;
@@ -337,7 +336,7 @@ void group_mbar_arrive(Cu *g, const Op *op)
 	Str bar = group_bar(g, op, 0), who = by == WARP ? str_intern("ct_lane") : str_intern(g->group
 		&& g->group->warps > 1 ? "ct_tid" : "ct_lane");
 	Num mask;
-	/* one lane speaks for its warp: what the others did comes before */
+	/* one lane arrives for its warp, after what the other lanes did */
 	if (by == WARP || (by == GROUP && (!g->group || g->group->warps == 1))) out_puts(g->o, "__syncwarp();\n");
 	if (op->nin < 3) {
 		if (by != THREAD) out_printf(g->o, "if (%s == 0) ", who);

@@ -5,7 +5,7 @@
 #include "emit_cuda/cu.h"
 #include "layout/tma.h"
 
-typedef struct CuGroup {        /* who runs the text that is being printed */
+typedef struct CuGroup {        /* which warps run the code that is being printed */
 	int first;              /* warp of the thread block */
 	int warps, groups;      /* of a group; groups of the role */
 	int barrier;            /* named barrier of group 0; that of all groups is barrier + groups */
@@ -62,7 +62,8 @@ void exchange_grid_barrier(Cu *g, const Op *op);
 void exchange_signal(Cu *g, const Op *op);
 void exchange_await(Cu *g, const Op *op);
 
-/* Registers that are lent keep their array: the results of these operations are other names for it. */
+/* Registers in use by asynchronous products keep their array: the results of these operations are other names for it.
+ * */
 void wgmma_fence(Cu *g, const Op *op);
 void wgmma_product(Cu *g, const Op *op);
 void wgmma_wait(Cu *g, const Op *op);

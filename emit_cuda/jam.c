@@ -1,6 +1,6 @@
-/* Loops of which several iterations ask for their tiles before the first of them goes on (lower/jam.c): two loops
- * over such iterations, which nvcc unrolls. The first loads, to arrays with a place for each iteration; the second
- * does the rest, and makes again the scalars that it needs. Where fewer iterations are left, both do one. */
+/* Loops of which several iterations issue their loads before the first of them computes (lower/jam.c): two loops over
+ * such iterations, which nvcc unrolls. The first loads, to arrays with an element for each iteration; the second does
+ * the rest, and recomputes the scalars that it needs. Remaining iterations run one by one through both. */
 #include "base/diag.h"
 #include "emit_cuda/cu.h"
 

@@ -1,5 +1,5 @@
 /* What threads keep in shared memory for a later loop: each its own registers, in vectors of up to 16 bytes that lie
- * beside those of the other threads, so that no two lanes meet in a bank. */
+ * beside those of the other threads, so that lanes do not conflict in a bank. */
 #include "emit_cuda/cu.h"
 
 static int piece_elems_of(const Val *v)
@@ -16,7 +16,7 @@ typedef struct Kept {
 	bool block;             /* a vector takes more than one statement */
 } Kept;
 
-/* Opens a loop over vectors, or stands in front of its one statement. */
+/* Opens a loop over vectors, with a block where a vector takes several statements. */
 static Kept open_vectors(Cu *g, const Op *op, const Val *v, bool load)
 {
 	Kept k = { .v = v, .n = piece_elems_of(v) };

@@ -252,7 +252,7 @@ static void print_launch(Out *o, const CuKernel *k, const StartNeeds *needs, con
 }
 
 /* ---- grids ---- */
-/* What kernels are told of a grid. */
+/* What kernels get as parameters about a grid. */
 static void print_grid(Out *o, const CuKernel *k, int grid)
 {
 	const Fn *fn = k->grids.p[grid];

@@ -24,9 +24,9 @@ static void vector_registers(const Access *x, Str *reg)
 	}
 }
 
-/* A thread must not wait for a vector before it asks for the next. Where the ways of loading part - a tile inside, at a
- * border, not aligned - nvcc unpacks elements of 8 or 16 bits on each way, and so waits on it: vectors stay in words
- * till the ways meet. */
+/* A thread must not wait for a vector before it issues the next load. Where control flow branches between the ways of
+ * loading - a tile inside, at a border, not aligned - nvcc unpacks elements of 8 or 16 bits within each branch, and so
+ * waits there: vectors stay in words until the branches join. */
 static void words_of_vectors(Access *x)
 {
 	int regs = regs_of(x->data);
@@ -106,8 +106,8 @@ static void close_loop(const Access *x, uint32_t skip, bool bare)
 	if (!bare || !is_stepped(x, skip)) cu_end(x->g);
 }
 
-/* Is one statement all that a round of print_pieces or print_elements prints? A mark of a line in
- * front of it would be another. */
+/* Is one statement all that a round of print_pieces or print_elements prints? A line mark before it would be another.
+ * */
 static bool is_one_statement(const Access *x, int vec)
 {
 	Elem e = x->v->elem;
@@ -299,8 +299,8 @@ static Str ragged_text(const Access *x)
 		: str_fmt("(ct_hi%d & %d) != 0", a, mask);
 }
 
-/* Of a row that is shifted: the vectors at its ends. One may be cut in front of a thread's first elements; whether one
- * is at the end, all threads know. */
+/* Of a row that is shifted: the vectors at its ends. One may be cut before a thread's first elements; the condition of
+ * the end is uniform. */
 static void print_cut(Access *x, uint32_t skip)
 {
 	Cu *g = x->g;

@@ -1,9 +1,8 @@
-/* Tiles that a loop loads an iteration ahead (lower/prefetch.c): into words that it holds in registers. Before the loop
- * stands the load of the first iteration; in an iteration the words become the tile, and the next iteration's are
- * asked for, which then come while the iteration computes and waits. Words, because nvcc would hold elements of 8
- * and 16 bits in a register each.
+/* Tiles that a loop loads an iteration ahead (lower/prefetch.c): into words that it holds in registers. The first
+ * iteration's are loaded before the loop; an iteration unpacks its words and issues the next iteration's loads, which
+ * arrive while it computes and waits. Words, because nvcc would hold elements of 8 and 16 bits in a register each.
  *
- * Both loads are of iterations that there will be, so what is proved of the loop's own holds for them. */
+ * Both loads are of iterations that will run, so bounds proved for the loop's own load hold for them. */
 #include "emit_cuda/access.h"
 #include "emit/names.h"
 

@@ -2,9 +2,9 @@
  * elements out of it, which costs nothing: all indices are constants once the loops are unrolled.
  *
  * A patch is a box of rows along the axis of stride 1. Where that axis is aligned, a row is read in the largest vectors
- * that lie at multiples of their size and of which every element is wanted; rows that want the same vector share a
- * loop. Vectors either lie inside or outside if the tensor's border is at a multiple of a vector too; else it is
- * read element by element. */
+ * that lie at multiples of their size and of which every element is needed; rows that take the same vectors share a
+ * loop. Vectors either lie inside or outside if the tensor's border is at a multiple of a vector too; else it is read
+ * element by element. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -155,9 +155,9 @@ static void read_elements_else(Reader *r, int log2)
 	cu_end(g);
 }
 
-/* A tensor with rows of odd length is accessed by single elements, so that comparisons cost as much as loads; and where
- * rows are short, each tile is at the end of some. So tiles that lie inside along all other axes
- * compare along this one alone. */
+/* A tensor with unaligned rows is accessed by single elements, so that comparisons cost as much as loads; and where
+ * rows are short, each tile contains the end of some. So tiles that lie inside along all other axes compare along this
+ * one alone. */
 static void read_single_elements(Reader *r)
 {
 	Access *x = &r->x;

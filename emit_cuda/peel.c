@@ -143,7 +143,7 @@ static void ask_stage(Cu *g)
 	cu_end(g);
 }
 
-/* Every warp has to see the start of the mbarrier that it waits for, so thread blocks meet before that. */
+/* Every warp has to see the mbarrier that it waits for initialised, so thread blocks synchronise first. */
 static void await_stage(Cu *g, const Op *op)
 {
 	int64_t stage = ir_int(op, AT_STAGE, 0);

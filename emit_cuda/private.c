@@ -1,8 +1,7 @@
-/* What a thread block has for itself of a tensor that it updates, in its shared memory: cleared before the first
- * update, added to the tensor after the last. Updates of shared memory go by CUDA's functions: nvcc sees where the
- * pointer comes from, and has instructions for integers of 32 bits; others are compared and swapped. Copies of an
- * element follow each other, a power of two of them, of which a thread takes that of its number: lanes access different
- * banks. */
+/* A thread block's private copy of a tensor that it updates, in shared memory: cleared before the first update, added
+ * to the tensor after the last. Updates of shared memory call CUDA's functions: nvcc sees the address space, and has
+ * instructions for integers of 32 bits; others are compared and swapped. Each element has a power of two of adjacent
+ * copies, of which a thread updates the one of its number, so that lanes access different banks. */
 #include <string.h>
 
 #include "emit_cuda/access.h"
@@ -23,7 +22,7 @@ static Own own_of(Cu *g, const Op *private, Str name)
 		str_fmt("ct_log2_%s", name) };
 }
 
-/* Threads take elements in turn: ct_i. */
+/* Threads take elements round robin: ct_i. */
 static void open_elements(const Own *w, Str count)
 {
 	out_printf(w->g->o, "for (unsigned int ct_i = %s; ct_i < %s; ct_i += %d) {\n", cu_thread(w->g), count,

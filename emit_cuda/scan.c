@@ -255,7 +255,7 @@ static CuInt nth(const Scan *s, const char *var, int len)
 	return s->back ? cu_compound(str_fmt("%d - %s", len - 1, var)) : cu_var(var);
 }
 
-/* Of len numbers the one that a scan meets first. */
+/* Of len numbers the one that comes first in the scan's direction. */
 static CuInt first_of(const Scan *s, int len) { return cu_int(s->back ? len - 1 : 0); }
 
 /* The first register of a group. */
@@ -340,7 +340,7 @@ static int lanes_end(const Scan *s, int from, int most)
 	return to;
 }
 
-/* Bits from..to of the axis are bits of the lane. Both lanes of a pair, which are `lane` apart, learn the total. */
+/* Bits from..to of the axis are bits of the lane. Both lanes of a pair, which are `lane` apart, get the total. */
 static void scan_lanes(const Scan *s, int from, int to)
 {
 	Cu *g = s->g;

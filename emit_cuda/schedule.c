@@ -1,9 +1,8 @@
-/* --explain-schedule: how each kernel was placed on threads, and the numbers behind it.
+/* --explain-schedule: how each kernel was placed on threads, and the figures of that placement.
  *
  * Everything is read off the PLACED form. Exact are threads, shared bytes, layouts, sectors (for tiles whose rows begin
- * at 16-byte multiples and lie in sectors of their own) and bank conflicts. Estimates are registers, since nvcc
- * decides (placed/pressure.c), and bytes in flight, which count loads up to the first use of each in the order of the
- * text. */
+ * at 16-byte multiples and lie in sectors of their own) and bank conflicts. Estimates are registers, since nvcc decides
+ * (placed/pressure.c), and bytes in flight, which count loads up to the first use of each in program order. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -71,8 +70,8 @@ static int wide_axis(const Fn *fn, const Val *view, Lay l)
 	return -1;
 }
 
-/* The sectors that lanes meet at once: an access of a thread is aligned to its size, and so lies in one. Lanes that
- * differ along an axis whose stride is not known meet other rows, and rows lie in sectors of their own. */
+/* The sectors that lanes access at once: an access of a thread is aligned to its size, and so lies in one. Lanes that
+ * differ along an axis whose stride is not known access different rows, which lie in sectors of their own. */
 static int sectors(const Fn *fn, const Val *view, Lay l, int elem_size)
 {
 	struct { uint32_t row; int64_t sector; } seen[1 << LANES_LOG2];
@@ -135,7 +134,7 @@ static void explain_elements(Sched *s, const Op *op)
 }
 
 /* ---- what moves between threads ---- */
-/* How a warp meets the banks: the width of an access and how many of them share a bank at worst. */
+/* Bank conflicts: the width of an access, and how many of a warp's share a bank at worst. */
 static Str banks(Lay reg, Lay smem, Elem e)
 {
 	int vec = lay_vec(reg, smem), most = log2_of(VECTOR_BYTES / elem_bytes(e));

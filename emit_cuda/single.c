@@ -340,7 +340,7 @@ static bool has_function(const Elements *x)
 	return !x->op->nout || !cu_val(x->g, x->op->out[0])->inside;
 }
 
-/* The access as a call of a function, which the accesses share whose texts are equal. */
+/* The access as a call of a function, which accesses of equal text share. */
 static void print_call(Elements *x, uint32_t spare)
 {
 	Cu *g = x->g;

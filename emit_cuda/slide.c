@@ -1,7 +1,7 @@
 /* slide: tiles shifted within warps (lower/slide.c). The element that comes to register r of a lane is the lane's own,
- * or that of lane + carry, where lanes beyond the last begin again with the next registers. What a lane sends is chosen
- * before: the few first (last) lanes send of the next (previous) registers, as only those ask them
- * whose place is after the end. */
+ * or that of lane + carry, where lanes beyond the last begin again with the next registers. The value that a lane sends
+ * is selected before the shuffle: the first (last) few lanes send one of the next (previous) registers, because only
+ * lanes whose source wraps around read from them. */
 #include <stdlib.h>
 
 #include "base/diag.h"

@@ -1,12 +1,12 @@
-/* Accesses to tiles as functions: what a tile's load or store takes - ways for a tile inside, at a border, not aligned
- * - stands once before the kernels, and kernels call it. Two accesses share a function where all of its text is
+/* Accesses to tiles as functions: the code of a tile's load or store, with ways for a tile inside, at a border, and not
+ * aligned, is printed once before the kernels, which call it. Two accesses share a function where all of its text is
  * equal: the element type, shape and layout, which axes may end inside the tile, and how the rest is known to lie. All
- * else are arguments: the tile's registers, the tensor, the tile's first element, extents, strides. The functions are
+ * else is an argument: the tile's registers, the tensor, the tile's first element, extents, strides. The functions are
  * inlined, so a constant argument is one there.
  *
- * Most accesses find their function printed. So that none is printed to find its equal, a function is printed from a
- * record alone: for a kernel, an operation and a tile that are made of it. What the record lacks, no function can
- * tell. */
+ * Most accesses find their function printed already. To find it without printing, functions are looked up by a record,
+ * and printed from that record alone: it is all that the printers get of the kernel, the operation and the tile. So
+ * equal records have equal functions. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ typedef struct Record {
 	PatchPlan patch_plan;   /* the last: of loads that overlap only */
 } Record;
 
-/* Records differ where names are equal only in what does not matter to the text. */
+/* Several records may have one name: they differ in fields on which the text does not depend. */
 typedef struct Printed { const Record *of; size_t n; uint32_t hash; Str name; } Printed;
 
 static VEC(Printed) printed;    /* and under which names */

@@ -16,7 +16,7 @@ typedef struct CuVersion {
 	bool together;          /* its thread blocks wait for each other: all must run at once */
 	int threads;            /* of a thread block */
 	const Sym *warps;       /* that a call starts of a tile block; NULL: all */
-	int share;              /* registers of a lane, where the warps of a row have equal shares; 0: one text for all */
+	int share;              /* registers of a lane where the warps of a row have equal shares; 0: they have none */
 	int beside;             /* places that those of a row need beside it */
 	RowParts parts[LANES_LOG2 + 1];         /* of rows that 2^i lanes have, if rows share thread blocks */
 	int short_lanes;                        /* log2 of the most lanes of those that are short */

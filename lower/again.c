@@ -1,4 +1,4 @@
-/* A kernel that is written anew before it is placed: another grid, and what was known of the old one. */
+/* A kernel that is rewritten before it is placed: its new grid, and which attributes of the old one still hold. */
 #include <string.h>
 
 #include "lower/placed.h"

@@ -8,7 +8,8 @@
 
 enum { NEAR = 1 << 20 };
 
-/* INSIDE_NEAR, if what is left of the tensor from `at` on, without the offset, can be computed in 32 bits. */
+/* INSIDE_NEAR, if the number of elements from `at` to the end of the tensor, without the offset, can be computed in 32
+ * bits. */
 static int64_t near(const Facts *f, const Sym *at, const Sym *ext)
 {
 	const Sym *most = sym_const(INT32_MAX);

@@ -1,10 +1,10 @@
-/* Which versions of a kernel earn their text.
+/* Which versions of a kernel are compiled.
  *
- * A version is text that somebody reads and nvcc compiles, so a kernel has a few of them for an architecture: the one
- * that serves all calls, and greedily whichever saves most time over the calls that users may make. Those are rows of
- * any length, log-uniform in what the kernel's where clauses leave, and as often of odd length as a multiple of 2, 8 or
- * 64; tensors begin where an allocator puts them. A variant of a family serves no call of less than a quarter of its
- * longest row: a smaller one does. */
+ * Each version is code that nvcc compiles and a reviewer reads, so a kernel has few of them for an architecture: the
+ * one that serves all calls, then greedily the one that saves most time over the calls that users may make. Those are
+ * rows of any length, log-uniform in what the kernel's where clauses leave, and with equal weight for unaligned lengths
+ * and for multiples of 2, 8 and 64; tensors begin where an allocator puts them. A variant of a family serves no call of
+ * less than a quarter of its longest row: a smaller one does. */
 #include <string.h>
 
 #include "base/cost.h"

@@ -24,8 +24,9 @@
  * warp holds take half of its registers. Where a lane has 8 registers of single elements, rows have as many lanes as
  * suffice with 4 or 6 of them (row_part_registers). Fn.row_few: the function is compiled for fewer registers as well.
  *
- * A row of several warps often leaves most of the last one's places to pads: where three quarters of a lane's registers
- * hold an equal share of it, that many are in the text, which is compiled for both numbers (row_share_registers).
+ * The last warp of a row of several often holds mostly pads. Where three quarters of a lane's registers hold an equal
+ * share of the row, the function takes the number of registers as a constant argument and is compiled for both numbers
+ * (row_share_registers).
  *
  * A scan gives a row what it would have without what comes after it; backwards, pads change nothing. Of places of
  * extremes, the first pad stands for all.

@@ -10,10 +10,10 @@
  * 	for each further iteration j:  S = q k(j) | O += P v(j - 1) | wait for S | P' = f(S) | wait for O | scale O, pack P
  * 	O += P v(last)
  *
- * So tensor cores work while exponentials are taken, also those of one group alone, and the registers of S are
- * lent again when P is packed. A group whose iterations end before those of its neighbours gives the buffers of the
- * others' iterations back unread. Iterations in which masks do nothing come first; both kinds are one loop, unrolled
- * over the kinds (chain_consume.c). */
+ * So tensor cores work while exponentials are computed, even with a single group, and the registers of S are handed to
+ * the next product as soon as P is packed. A group whose iterations end before those of its neighbours releases the
+ * buffers of the others' iterations unread. Iterations in which masks do nothing come first; both kinds are one loop,
+ * unrolled over the kinds (chain_consume.c). */
 #include <string.h>
 
 #include "base/diag.h"

@@ -365,7 +365,7 @@ static void write_branch(Write *x, Op *op, int parts)
 	memcpy(x->sum, sum, sizeof sum);
 }
 
-/* Half an iteration, if the author's iterations are odd: what lies after it is not multiplied. */
+/* Half an iteration, if the number of the author's iterations is odd: the second half is not multiplied. */
 static void write_last_parts(Write *x)
 {
 	const Type *out[CHAIN_PRODUCTS], *boolean = type_scalar(EL_BOOL);

@@ -7,9 +7,9 @@
  * 	m' = max(m, max of x);  l' = l exp(m - m') + sum of exp(x - m');  o' = o exp(m - m') + exp(x - m') v
  *
  * with m' replaced by another number in powers where it is -infinity. Then two iterations give what one with both
- * iterations' elements gives, but for rounding. If the iterations are odd, elements after the last iteration's are made
- * -infinity by a mask that is there anyway, and the factors v that belong to them are left out: they may be
- * anything. */
+ * iterations' elements gives, but for rounding. If their number is odd, the elements after the last iteration's become
+ * -infinity by a mask that the kernel has anyway, and the factors v that belong to them, which may be anything, are not
+ * multiplied. */
 #include <math.h>
 
 #include "base/diag.h"

@@ -45,7 +45,7 @@ static bool in_loop(const Chain *c, const Val *v, int depth)
 	return false;
 }
 
-/* Can the least element of what no iteration changes be told? */
+/* Can the least element of a loop-invariant tile be determined? */
 static bool has_least(const Chain *c, const Val *v)
 {
 	const Op *op = v->def;

@@ -43,7 +43,7 @@ typedef struct Write {
 	Val *iterations, *most;     /* of this group; of all of them */
 	Val *place[RING_COUNT]; /* cursors */
 	Val *sum[CHAIN_PRODUCTS];       /* of level 0: the tile whose registers they take; of level 1: what they add to */
-	Val *factor[CHAIN_PRODUCTS][CHAIN_PARTS];       /* of level 1, lent, by parts of the depth */
+	Val *factor[CHAIN_PRODUCTS][CHAIN_PARTS];       /* of level 1, while products read them, by parts of the depth */
 	int parts;
 	const Val *ends;        /* the author's iterations: the last of an odd number has half of the elements. NULL: all */
 	Val *async[CHAIN_PRODUCTS];     /* under way */

@@ -1,8 +1,8 @@
-/* chunk: loops over many registers go in chunks, {chunk}, so that few values are in registers at once.
+/* chunk: loops over many registers run in chunks, {chunk}, so that few values are in registers at once.
  *
- * A chunked loop takes the rounding or the reduction of its last value with it. Where a store follows of what nobody
- * else reads, each chunk is made before what is stored of it at once. What one element of a row alone needs
- * (placed/rare.c) is left out of the loop and made again for the chunk that holds the element, {rare}. */
+ * A chunked loop includes the rounding or the reduction of its last value. Where only a store uses that value, each
+ * chunk is computed immediately before its part of the store. Operations that a single element of a row needs
+ * (placed/rare.c) are taken out of the loop and repeated for the chunk that holds the element, {rare}. */
 #include "lower/placed.h"
 #include "placed/access.h"
 #include "placed/loops.h"

@@ -175,7 +175,8 @@ static bool join(Widen *w, Fn *fn, int axis, int n)
 	return n > 0;
 }
 
-/* Each goal in turn, as far as there is room: runs that are enough, then longer ones for a tile that stays small. */
+/* One goal after the other, as far as the tile may grow: runs of sufficient length, then longer ones for a tile that
+ * stays small. */
 static bool join_turned(Fn *fn)
 {
 	static const struct { bool store, stays; int run; } goal[] = {

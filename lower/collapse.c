@@ -4,10 +4,10 @@
  *       for j in 0 .. cdiv(w, 256) { m = max(m, reduce_max(x.load([k, i, j], [1, 16, 256], pad: -inf), [1, 2])); }
  *   }
  *
- * Planes have any shape, and a tile the one that its author chose: of planes of 64 columns three in four lanes of this
- * one idle, rows of odd length begin anywhere, and few bytes are under way where the inner loop has one iteration.
- * What is asked for does not depend on the shape: the greatest of the h * w elements that lie at x[k]. So where rows
- * follow each other without gaps, the nest becomes
+ * Planes have any shape, and a tile the one that its author chose: for planes of 64 columns three in four lanes of this
+ * one do nothing, rows of an unaligned length begin anywhere, and few bytes are in flight where the inner loop has one
+ * iteration. The result does not depend on the shape: the greatest of the h * w elements that lie at x[k]. So where
+ * rows follow each other without gaps, the nest becomes
  *
  *   for j in 0 .. cdiv(h * w, 4096) { m = max(m, reduce_max(x'.load([k, 0, j], [1, 1, 4096], pad: -inf), [1, 2])); }
  *

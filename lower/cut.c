@@ -5,11 +5,11 @@
  * last registers of all threads lie beyond a row that is short enough, and a version may do without them; the launcher
  * asks whether it is.
  *
- * What they would hold must not be missed. Elements after the end of all tensors are loaded as pads, so what is
- * computed from them is the same number in each, unless an operation counts elements or meets them one by one. Maxima
- * and minima are the same without all but one of them, with which their result is combined, or without any where all
- * their uses combine them with more; sums are where the number is 0; or NaN, where a version keeps at least one of them
- * in its last register. No rounding changes: the results have the same bits.
+ * Dropping them must not change results. Elements after the end of all tensors are loaded as pads, so what is computed
+ * from them is the same number in each, unless an operation depends on elements' numbers or on their order. Maxima and
+ * minima are the same without all but one of them, with which their result is combined, or without any where all their
+ * uses combine them with more; sums are where the number is 0; or NaN, where a version keeps at least one of them in
+ * its last register. No rounding changes: the results have the same bits.
  *
  * Such a version is for rows that are also not shorter than what the version with the next fewer registers keeps, or
  * than half a tile, where another kernel of a family takes over: so all but its last registers need no condition.

@@ -1,19 +1,19 @@
 /* Short rows that lie side by side in memory.
  *
- * A warp works on as many rows as tile blocks share it. Where rows are as long as their tensor is wide, those rows are
- * one stretch of memory, whatever their length: so the warp moves it in vectors of 16 bytes between memory and shared
- * memory, and threads access single elements only there. Rows of 17 elements of 16 bits, accessed in memory by single
- * elements, ask for each sector five times over, and what is stored goes to the L2 cache in as many parts.
+ * A warp works on a row for each tile block that shares it. Where rows are as long as their tensor is wide, those rows
+ * are contiguous, whatever their length. So the warp copies them in vectors of 16 bytes between global and shared
+ * memory, and threads access single elements only in the latter. Rows of 17 elements of 16 bits, accessed in global
+ * memory by single elements, request each sector five times, and stores reach the L2 cache in as many parts.
  *
- * Nothing makes neighbouring lanes hold neighbouring elements then, so a row gets one lane: what is done once for a
- * lane - addresses, bounds - is done for 32 elements, nothing is shuffled, and few places of the tile lie beyond the
- * row (lower/cut.c drops the registers of those). Longer rows would need several lanes, and many lengths make those of
- * a warp meet in a bank.
+ * Then coalescing does not require that neighbouring lanes hold neighbouring elements, so a lane holds a whole row:
+ * addresses and bounds are computed once for 32 elements, reductions need no shuffles, and few elements of the tile lie
+ * beyond the row (lower/cut.c drops their registers). Longer rows would need several lanes, and with many lengths the
+ * lanes of a warp conflict in a bank of shared memory.
  *
  * Serves kernels of rows in the placement for tensors that are not aligned (unaligned.c). dense_plan looks at the TYPED
  * kernel: each tile is such a row, or the same elements for all rows; it marks their loads and stores {dense}.
- * dense_place gives the stretches of a placed version their places in shared memory. A load's place is its own, as
- * loads are asked for together; stores take the first place, when everybody has read what it held. */
+ * dense_place allocates them in the shared memory of a placed version. Each load has a buffer of its own, as all loads
+ * are issued together; stores reuse the first buffer once every lane has read it. */
 #include "base/diag.h"
 #include "ir/valsym.h"
 #include "lower/placed.h"

@@ -115,7 +115,7 @@ static Val *gather_groups(Flat *f, Val *view, Val *offset, Val *pad, Val *mask, 
 	return flat_emit(f, false, OP_GATHER, flat_type(f, e), mask ? 4 : 3, in);
 }
 
-/* Then it follows from the element's number, and conditions are what is left of the places. */
+/* Then it follows from the element's number alone, and only conditions still need the coordinates. */
 static Val *pull_same_place(Flat *f, const Op *load, const Spot *to)
 {
 	const Sym *offset = sym_const(0), *stride = sym_const(1);

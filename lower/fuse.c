@@ -1,7 +1,8 @@
-/* fuse: neighbours of one register count that work register by register share a loop over registers, {loop}: what only
- * they need is a variable of it, in no array.
+/* fuse: consecutive elementwise operations of one register count share a loop over registers, {loop}. Values that only
+ * they use are scalars of that loop instead of arrays.
  *
- * The largest of elements that were widened from 16 bits is found in words, two at a time: a reduction with {vec}. */
+ * A maximum of elements that were widened from 16 bits is computed on packed words, two elements at a time: a reduction
+ * with {vec}. */
 #include "lower/placed.h"
 #include "placed/loops.h"
 

@@ -1,4 +1,4 @@
-/* Hints of kernels that no placement follows: said once all architectures are placed. */
+/* Hints that no placement of a kernel follows: reported once all architectures are placed. */
 #include "lower/lower.h"
 
 #include <string.h>

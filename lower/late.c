@@ -1,10 +1,9 @@
-/* late: a tile is made where it is stored, {late}, instead of where it is loaded.
+/* late: a tile from shared memory is read where it is stored to global memory, {late}, instead of where it is loaded.
  *
- * In the version for tensors that are not aligned a warp stores neighbouring elements of a row, but 32 of them lie
- * across two lines, and each line's part is written at another time: parts of sectors cost the memory what whole ones
- * do. A tile that comes through shared memory may be read in any order. So its store reads it, each row from the last
- * multiple of a line on: the place of element e holds element e - phase, and what lies before the tile's first element
- * is its end (bench/notes/moves.md).
+ * In the version for unaligned tensors a warp stores neighbouring elements of a row, but 32 of them lie across two
+ * cache lines, whose parts are written at different times, and memory takes as long for part of a sector as for a whole
+ * one. A tile in shared memory may be read in any order, so the store reads it itself, each row from the last multiple
+ * of a line on: position e holds element e - phase, modulo the row (bench/notes/moves.md).
  *
  * Rows that begin anywhere and go to shared memory are shifted there, so that what is between (a wait for room, mostly)
  * happens while they are loaded. */

@@ -239,7 +239,7 @@ static bool reduces_apart(const Op *op, Lay l)
 	Lay left = lay_reduced(l, axis, 2, &n, v);
 	if (!lay_combines_simply(l, axis)) return false;
 	if (!left.out[axis]) return true;
-	/* in a loop all warps send in each iteration: so none is two iterations behind another */
+	/* in a loop all warps send in each iteration, so no two of them are more than one iteration apart */
 	if (op->parent->owner && lay_hwcoord(left, lay_free(left), HW_WARP)) return false;
 	return lay_outbits(left) <= COST_CLUSTER_SENT;
 }

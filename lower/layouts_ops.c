@@ -165,7 +165,7 @@ static bool same_needs(Places *p, const Op *op, int i, Lay *l)
 	return true;
 }
 
-/* ---- scans and sorts, which meet the elements along an axis in their order ---- */
+/* ---- scans and sorts, which depend on the order of the elements along an axis ---- */
 /* A scan's own layout: as the access of a tile of its shape that moves the smallest elements asks for. */
 static Lay scanned(const Places *p, const Op *op)
 {
@@ -340,8 +340,8 @@ static void choose_forward(Places *p, Op *op)
 	if (op->code == OP_HISTOGRAM) place_give(p, op->out[0], lay_default(op->out[0]->type, -1, p->threads));
 }
 
-/* May a store choose a layout before loads do? Not after a loop that loads tiles, nor what is left of the tiles by
- * reductions: that is stored as these leave it. */
+/* May a store choose a layout before loads do? Not a store after a loop that loads tiles, nor one of the result of a
+ * reduction, which keeps the layout that the reduction gives it. */
 static bool leads(const Places *p, const Op *op)
 {
 	return place_depth(op) >= p->deepest && type_log2_size(store_value(op)->type) >= p->largest;

@@ -1,5 +1,5 @@
-/* See longrows_parts.h. A power or a square, which another reduction comes before, is taken of a part by its own
- * maximum or mean, and moved to the row's when that is known. */
+/* See longrows_parts.h. A power or a square that depends on an earlier reduction is taken relative to the part's own
+ * maximum or mean, and rescaled to the row's when that is known. */
 #include "lower/longrows_parts.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* longrows, for kernels that scan long rows: a version in two steps, for calls of so few rows that a thread block for
- * each leaves most of a device idle.
+ * each leaves most multiprocessors without work.
  *
  *   k_parts    with one more axis in its grid: tile block p reduces part p of a row by what the scan combines with, and
  *              stores what it has in workspace

@@ -1,6 +1,6 @@
-/* move: each `convert` becomes the cheapest way there is: another number for a register (convert_regs), shuffles
- * (convert_lanes), or a trip through shared memory (alloc_shared, store_shared, load_shared). A tile too large for
- * shared memory keeps its `convert`, which then works in pieces. */
+/* move: each `convert` becomes the cheapest operation that does it: renumbered registers (convert_regs), shuffles
+ * (convert_lanes), or staging in shared memory (alloc_shared, store_shared, load_shared). A tile too large for shared
+ * memory keeps its `convert`, which stages one part of it after the other. */
 #include "base/diag.h"
 #include "layout/swz.h"
 #include "lower/placed.h"

@@ -1,12 +1,13 @@
 /* Versions for rows much shorter than their tile.
  *
  * A tile has the extents that its author chose, tensors have those of a call: a row of 20 elements uses 20 lanes of a
- * tile of 512. In kernels whose tiles only move and map elements it does not matter how elements are dealt out to tile
- * blocks, so such a kernel may have a version that divides its tile along rows, into parts of 32 elements, and along
- * the other axes of the grid, and joins as many neighbours along the axis whose elements lie farthest apart instead
- * (widen.c does both). Its grid is its own, and it serves all calls; the launcher takes it where it computes much less
- * than the author's tiles would. Where accesses of single elements serve tensors that are not aligned (unaligned.c), a
- * warp accesses 32 neighbours of a row whatever the tile, so the version for those calls is this one.
+ * tile of 512. In kernels whose tiles only move and map elements results do not depend on how elements are assigned to
+ * tile blocks, so such a kernel may have a version that divides its tile along rows, into parts of 32 elements, and
+ * along the other axes of the grid, and joins as many neighbours along the axis whose elements lie farthest apart
+ * instead (widen.c does both). It has a grid of its own and serves all calls; the launcher takes it where it computes
+ * far fewer elements than the author's tiles would. Where accesses of single elements serve tensors that are not
+ * aligned (unaligned.c), a warp accesses 32 neighbours of a row whatever the tile, so the version for those calls is
+ * this one.
  *
  * Rows that are looked up, as those of an embedding or of tokens in another order, are joined too: the loads of
  * neighbours become a gather.

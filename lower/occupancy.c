@@ -1,18 +1,19 @@
 /* occupancy: how many thread blocks of a version should fit a multiprocessor, for each architecture that it serves.
  *
- * nvcc takes registers as if a thread block had it for itself, orders loads early and values long; with the number of
- * blocks in __launch_bounds__ it takes no more than leave room for that many, and blocks hide each other's waits.
+ * By default nvcc allocates registers as if one thread block had the multiprocessor for itself: it issues loads early
+ * and keeps values long. With a number of blocks in __launch_bounds__ it uses no more registers than let that many be
+ * resident, and blocks hide each other's latency.
  *
- * The registers that a thread needs are estimated (placed/pressure.c), and launch bounds are printed for kernels that
- * are one block without loops and products. Given a number of blocks, ptxas 13.0 fills the registers that these
- * leave, and spills where they do not suffice. So where the estimate is within its error of what a number of blocks
- * leaves, nothing is said, and ptxas takes what it needs.
+ * The registers that a thread needs are estimated (placed/pressure.c), and a number of blocks is printed for kernels
+ * whose body is straight-line code without products. Given a number of blocks, ptxas 13.0 fills the registers that
+ * these leave, and spills where they do not suffice. So where the estimate is within its error of what a number of
+ * blocks leaves, none is printed, and ptxas takes what it needs.
  *
- * Where a loop holds its next tiles, prefetch.c says for how many threads registers should suffice, and there are no
- * more than the estimate has room for.
+ * Where a loop holds its next tiles in registers, prefetch.c decides for how many threads registers should suffice, and
+ * the number of blocks is at most what the estimate allows.
  *
- * Products hold sums all through their loop: with no number ptxas 13.0 spills some of them so that
- * two blocks fit, so they say one. */
+ * Products keep accumulators throughout their loop: without a number ptxas 13.0 spills some of them so that two blocks
+ * fit, so the bound is one block. */
 #include "base/cost.h"
 #include "base/machine.h"
 #include "lower/placed.h"

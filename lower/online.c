@@ -1,4 +1,4 @@
-/* Inside pass combine: a sum of exp(x - m), where m is the maximum of x, waits together with that maximum.
+/* Inside pass combine: a sum of exp(x - m), where m is the maximum of x, is exchanged together with that maximum.
  *
  * In a cluster a sum that needs a maximum first waits for other thread blocks twice (see rebase.c). But each warp may
  * take its own maximum c instead of m, and the sum is
@@ -9,8 +9,8 @@
  * has the sum 0. The order is that of any sum of a cluster (combine.c), of the products.
  *
  * Where powers are needed for more than the sum they would be computed twice, or be multiplied once more, which costs
- * more than the wait; not where few need them (rare.c): cross-entropy, whose rounded gradient
- * has powers of its own (relax.c). */
+ * more than the wait, except where few elements need them (rare.c): cross-entropy, whose rounded gradient has powers of
+ * its own (relax.c). */
 #include <math.h>
 
 #include "base/diag.h"

@@ -3,8 +3,8 @@
  * A stencil loads one tensor at tile offsets that differ by small constants. Under one layout each thread then reads
  * nearly the same elements again and again. Where the layout gives each thread a box (the register's part of each
  * coordinate is a number below a power of two, and the thread's part a multiple of it), the elements that it needs for
- * all these tiles lie in a larger box, its patch, at places known here. Only tensors that nobody writes meanwhile, so
- * that the time of a load does not matter.
+ * all these tiles lie in a larger box, its patch, at places known here. Only loads of tensors that are not written in
+ * between are merged.
  *
  * lay_overlap is the layout that makes patches small: a thread's elements adjacent along all
  * axes along which loads overlap. */

@@ -13,8 +13,9 @@
  *
  * Tile blocks of two warps (Skeleton.pairs). A multiprocessor starts a thread block in the time in which memory moves
  * 2.6 KB for it, whatever its threads, so tile blocks of few bytes wait for each other's start: those of small tiles,
- * and those of a call of which much of the tile lies outside of the tensor. So those share a thread block, too, if
- * their warps reduce and exchange nothing, meet at no barrier and update nothing that others do.
+ * and those of a call of which much of the tile lies outside of the tensor. So these share a thread block, too, if
+ * their warps reduce and exchange nothing, synchronise at no barrier and update no memory that other tile blocks
+ * update.
  *
  * Tiles too small for a warp. Addresses, bounds and shuffles are computed once per warp; for a row of 32 elements they
  * would be nearly all the work. So a lane gets 8 elements or 32 bytes, a tile block gets as many lanes as that requires
@@ -91,8 +92,8 @@ int pack_lanes(const Fn *fn)
 }
 
 /* ---- thread blocks ---- */
-/* held: log2 of the bytes of the largest tile; meets: threads wait for those of other warps or tile blocks; unknown:
- * tiles are accessed element by element */
+/* held: log2 of the bytes of the largest tile; meets: threads synchronise with those of other warps or tile blocks;
+ * unknown: tiles are accessed element by element */
 typedef struct Packed { int held; int64_t moved; bool alone, meets, unknown; } Packed;
 
 static int tile_bytes(const Val *v) { return type_log2_size(v->type) + elem_log2(v->type->elem); }
@@ -110,7 +111,7 @@ static void look_at(void *ctx, Op *op)
 		p->moved += type_is_tile(v->type) ? (int64_t)1 << tile_bytes(v) : 0;
 	} else if (op->code == OP_LOADS || (op_has(op, OPF_READ | OPF_WRITE)
 		&& op_rows[op->code].form != FORM_PLACED)) {
-		p->moved = INT32_MAX;   /* who knows */
+		p->moved = INT32_MAX;   /* not known */
 		p->unknown |= op->code == OP_LOADS || !op->nout || type_is_tile(op->out[0]->type);
 	}
 }

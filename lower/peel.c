@@ -1,19 +1,19 @@
-/* Rows that begin anywhere in memory, in vectors of 16 bytes: a version of a kernel of rows beside those for single
- * elements (unaligned.c).
+/* Unaligned rows in vectors of 16 bytes: a version of a kernel of rows in addition to that for single elements
+ * (unaligned.c).
  *
  * Each row is peeled: its body begins at a multiple of `peel_line` bytes and is a whole number of vectors, and what
- * lies before it and after it are its ends, so few that one register more of each thread holds them. So the kernel
- * that was placed for aligned tensors serves as it is, with the place of element e of the body shifted to e - head:
- * each vector is one access under one condition, and no thread takes a branch. Registers are numbered as always, and
- * the one of the end comes last (cu_regs_of).
+ * lies before it and after it are its ends, so few that one more register of each thread holds them. So the placement
+ * for aligned tensors is used unchanged, with the place of element e of the body shifted to e - head: each vector is
+ * one access under one condition, and no thread takes a branch. Registers are numbered as always, and the one of the
+ * end comes last (cu_regs_of).
  *
- * The first threads hold the elements before the body, those after them the ones after it. Which pad the others hold,
- * or places after the body, makes no difference: cut_plan has proved that one pad does for all, and as a row is shorter
- * than its tile there is one.
+ * The first threads hold the elements before the body, those after them the ones after it. Pads in the other threads
+ * and after the body do not change results: cut_plan has proved that one pad is as good as many, and as a row is
+ * shorter than its tile there is at least one.
  *
- * Row tensors begin at one phase (the launcher asks); what else the kernel loads along its rows (weights, tables) has a
- * phase of its own, and a vector of it lies in smaller ones that are aligned. So that none goes beyond a tensor, the
- * body then keeps away from both ends of the row by as many elements as an aligned vector has (peel_apart).
+ * All tensors of rows begin at one phase, which the guard tests; other tensors loaded along the rows (weights, tables)
+ * have a phase of their own, and a vector of it lies in smaller ones that are aligned. So that none goes beyond a
+ * tensor, the body then keeps away from both ends of the row by as many elements as an aligned vector has (peel_apart).
  *
  * A version with fewer registers serves rows that are short enough, as in cut.c. */
 #include "base/diag.h"

@@ -1,14 +1,13 @@
 /* pieces: a peeled row is computed vector by vector, then its ends (peel.c).
  *
- * What is made of a vector takes registers only till it is stored or combined. Neighbouring operations that work so are
- * a stretch, whose number they have as {pieces}. Loads of what reductions wait for are in
- * none: those are issued together.
+ * Values computed from a vector occupy registers only until they are stored or combined. Consecutive operations that
+ * run vector by vector are a stretch, whose number is {pieces}. Loads that reductions wait for are in none, because
+ * they are issued together.
  *
- * Vectors that may lie beyond the row are left out by threads whose vector does, {leaves_out}. That changes nothing,
- * like versions with fewer registers (cut.c): what is not stored needs no value, and each sum has a pad in the end of
- * some thread. Tiles are powers of two, so a version's last vectors are empty in many warps. Not while threads wait for
- * memory, where branches only cost registers, nor in larger thread blocks, of which ptxas 13.0 then spills some
- * (bench/notes/rows.md). */
+ * Threads skip vectors that lie beyond the row, {leaves_out}. As in versions with fewer registers (cut.c) results stay
+ * the same: elements that are not stored need no value, and each sum has a pad in the end of some thread. Tiles are
+ * powers of two, so a version's last vectors are empty in many warps. Not while threads wait for memory, where branches
+ * only cost registers, nor in larger thread blocks, of which ptxas 13.0 then spills some (bench/notes/rows.md). */
 #include "lower/placed.h"
 #include "placed/loops.h"
 

@@ -1,4 +1,4 @@
-/* Pinned plans: what `--plan` and lines of tuning lists ask of a kernel, and whether it was carried out. */
+/* Pinned plans: what `--plan` and lines of tuning lists require of a kernel, and errors where no pass could do it. */
 #include "lower/pins.h"
 
 #include <string.h>

@@ -13,11 +13,11 @@
  * What stands around the loop runs in the layout of the sums (pipeline_layout.c). Stores of 16-bit tiles go through
  * shared memory and the copy engine, others straight from registers.
  *
- * Tiles that do not fill the last wave leave a part of the device idle. Where there is workspace, the iterations of the
- * last waves' tiles are dealt out evenly instead (stream-k): each cluster has a share, a run of iterations that may
- * begin and end within a tile. Who has the last iteration of a tile stores it. The others leave their sums in
- * workspace, and it adds them in the order of their iterations; it waits for nobody with a higher number. Which
- * iterations are whose follows from the dimensions alone, and so do the results.
+ * Tiles that do not fill the last wave leave multiprocessors without work. Where there is workspace, the iterations of
+ * the tiles of the last waves are divided evenly instead (stream-k): each cluster has a share, a run of iterations that
+ * may begin and end within a tile. The cluster with the last iteration of a tile stores the tile. The others write
+ * their sums to the workspace, and it adds them in the order of their iterations; no cluster waits for one with a
+ * higher number. The shares follow from the dimensions alone, so results are the same on each run.
  *
  * The kernel serves calls whose tensors the copy engine can read (versions.c asks); there is
  * another version for all calls. */
@@ -119,7 +119,8 @@ static void begin_kernel(Write *x)
 	x->b = (Builder){ x->fn, x->fn->body, NULL, from->span };
 }
 
-/* The last whole wave is dealt out with what is left after it: shares have one to two tiles' iterations, or less. */
+/* The tiles of the last whole wave are divided together with the remainder after it: a share has one to two tiles'
+ * iterations, or less. */
 static void deal_out(Write *x, const Sym *tiles)
 {
 	Shares *s = &x->shares;

@@ -207,7 +207,7 @@ static Op *begin_unrolled(Write *x, int n, const char *name, int ncarried, Val *
 	return loop;
 }
 
-/* Parts are an unrolled loop; where they take boxes in turn, in iterations of as many parts as there are boxes for. */
+/* Parts are an unrolled loop; where they use boxes round robin, one iteration has as many parts as there are boxes. */
 static void write_parts(Write *x, const Tail *t, Val *const *sum, Val *group)
 {
 	Builder back, iterations;

@@ -87,9 +87,9 @@ static const Sym *time_of(const Shape *s, const PipePlan *p)
 
 int pipe_places(const LowerCx *cx, const PipePlan *plan) { return machine_of(cx->target_arch)->sms / plan->cluster; }
 
-/* Tiles that are dealt out are those of the last whole wave and what is left after it. Few of them, of which a cluster
- * would have half or less, have as many shares each, which begin where tiles do: so those of all tiles are at the same
- * depth at a time, and share what they read in the L2 cache. */
+/* The tiles that are divided are those of the last whole wave and the remainder after it. Few of them, of which a
+ * cluster would have half or less, have as many shares each, which begin where tiles do: so those of all tiles are at
+ * the same depth at a time, and share what they read in the L2 cache. */
 PipeStreamK pipe_stream_k(const Sym *tiles, const Sym *iterations, int places)
 {
 	PipeStreamK d;

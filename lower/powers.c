@@ -1,9 +1,9 @@
-/* powers: notes which powers of e are not above 1.
+/* powers: marks powers of e that are at most 1.
  *
- * `exp` in f32 takes eight instructions, two of which hold the exponent of its result within those of normal numbers.
- * Where the operand is not above 0 only one end is left to hold, which the rounding to a whole exponent does by itself:
- * seven (ct_exp_f32_low). So it is in softmax and all that is like it, for an element less the maximum of its row is
- * not above 0, however the difference is rounded. A NaN may be anything. */
+ * `exp` in f32 takes eight instructions, two of which clamp the exponent of the result to that of a normal number.
+ * Where the operand is at most 0 only one end needs a clamp, which the rounding to an integral exponent includes: seven
+ * instructions (ct_exp_f32_low). Softmax and its kin are such kernels, because an element minus the maximum of its row
+ * is at most 0, however the difference is rounded. A NaN may be anything. */
 #include "ir/fold.h"
 #include "lower/placed.h"
 

@@ -7,10 +7,10 @@
  * has no instruction for is compared and swapped, by one lane after another where several go to one place: lanes
  * combine such updates first (update_swaps), and threads have copies of the sums where there is room.
  *
- * Nobody can observe the difference: the updates are relaxed, commute, and give no old value; the kernel accesses
- * the tensor in no other way; and a kernel's order of updates is its own until it ends. Kernels with control flow are
- * left alone, as what another tile block waits for may be among the updates; so are those with accesses that have
- * a memory order, which tell others of what came before. Pointers lead to no tensor (docs/language.md). */
+ * Nobody can observe the difference: the updates are relaxed, commute, and give no old value; the kernel accesses the
+ * tensor in no other way; and a kernel's order of updates is its own until it ends. Kernels with control flow are
+ * excluded, because another tile block may wait for one of the updates; so are those with ordered accesses, which
+ * publish earlier updates. Pointers lead to no tensor (docs/language.md). */
 #include "base/cost.h"
 #include "base/machine.h"
 #include "lower/placed.h"

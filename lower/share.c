@@ -4,16 +4,16 @@
  * barrier. So one is put before an access that another thread's earlier access could conflict with: for shared memory
  * between writes and reads of any buffer (buffers reuse each other's place), for tensors and pointers between accesses
  * of one tensor (or any two pointers) of which one writes. No barrier is needed where the earlier and the later access
- * divide the same view into the same tiles in the same layout: then each thread meets only its own elements. A loop's
- * body begins with everything pending that an iteration of it leaves.
+ * divide the same view into the same tiles in the same layout: then each thread accesses only its own elements. A
+ * loop's body begins with everything pending that an iteration of it leaves.
  *
  * In a cluster other thread blocks may still send: the place of an exchange is its own while the kernel runs, and it
  * needs no barrier but its mbarrier.
  *
  * Small buffers, of partial results, have places of their own, and wait only for who read them themselves.
  *
- * Places. A buffer lives from its first store to its last load; buffers whose lives do not meet share bytes, first fit
- * in program order. Scratch of an operation lives only there. */
+ * Places. A buffer lives from its first store to its last load; buffers whose lives do not overlap share bytes, first
+ * fit in program order. Scratch of an operation lives only there. */
 #include <limits.h>
 #include <string.h>
 
@@ -305,10 +305,10 @@ static void find_pieces(void *ctx, Op *op)
 	vec_push(A_TMP, &s->p, piece);
 }
 
-/* Pieces that have a place and may still meet a later one, by their place. */
+/* Buffers that have a place and whose lives may overlap that of a later one, by place. */
 typedef VEC(int) Placed;
 
-/* The least place for q, 0 or 128-byte aligned after another piece, that no piece whose life meets q's has. */
+/* The least place for q, 0 or 128-byte aligned after another buffer, that is free for all of q's life. */
 static int64_t first_fit(const Slots *s, const Placed *placed, const Piece *q)
 {
 	int64_t at = 0;
@@ -322,7 +322,7 @@ static int64_t first_fit(const Slots *s, const Placed *placed, const Piece *q)
 	return at;
 }
 
-/* Lets go of the pieces whose life ends before any other begins. */
+/* Drops the buffers whose lives end before any other begins. */
 static void let_go(const Slots *s, Placed *placed, int begin)
 {
 	int n = 0;

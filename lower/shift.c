@@ -1,10 +1,10 @@
 /* Rows that begin anywhere in memory, by the vectors of the version for aligned tensors, in place of that version.
  *
- * A row is shifted by its phase (rotate.c), so that the vectors of all threads lie at multiples of their size, and
- * only the first and the last of a row may be cut: their elements are accessed one by one, in a branch that the other
+ * A row is shifted by its phase (rotate.c), so that the vectors of all threads lie at multiples of their size, and only
+ * the first and the last of a row may be cut: their elements are accessed one by one, in a branch that the other
  * threads do not take. The launcher asks whether rows of all tensors begin at one phase, and whether the tile has room
- * for the longest shift; aligned tensors, whose rows begin at phase 0, need none. Pads lie in front of a row, too, so
- * they must not matter (cut.c).
+ * for the longest shift; aligned tensors, whose rows begin at phase 0, need none. There are pads before a row, too, so
+ * results must not depend on pads (cut.c).
  *
  * Kernels of one row each of elements of 16 bits and fewer gain: of 32 bits single elements take half as many
  * instructions a byte. What compares the numbers of elements does so for each element then, not for each vector, and

@@ -1,20 +1,20 @@
 /* Rows that begin anywhere in memory, in kernels that work on one slice of a row after the other (strip.c).
  *
- * Each slice begins as many elements earlier as the row's phase says, so the first begins in front of the row, and all
+ * Each slice begins as many elements earlier as the row's phase says, so the first begins before the row, and all
  * vectors lie at multiples of their size. Slices in the middle of a row are accessed as those of aligned tensors are;
- * of the vectors that an end of the row cuts elements are accessed one by one. The loop runs once more where the phase
+ * of vectors that an end of the row cuts, the elements are accessed one by one. The loop runs once more where the phase
  * makes the row reach into another slice.
  *
- * What stands in front of the row must change nothing. A reduction takes it for one pad more of those that follow the
- * row, and there is one, for the launcher asks for room. A scan meets it first, so there it has to be what the scan
- * begins with: where nothing else knows the pads of what is loaded, they become that. Numbers of a row's elements are
- * not followed, so kernels that ask for them stay. */
+ * The elements before the row must not change results. To a reduction they are pads like those after the row, of which
+ * there is one at least, because the launcher requires room for it. A scan takes them first, so they have to be its
+ * identity: where no other operation depends on the pads of a load, the load gets that pad. Kernels that use numbers of
+ * elements (argmax, iota) are not shifted. */
 #include "ir/fold.h"
 #include "ir/monoid.h"
 #include "lower/shift.h"
 #include "placed/access.h"
 
-typedef enum Front { CLEAN, KNOWN, DIRTY } Front;       /* places in front of the row hold nothing, a number, any */
+typedef enum Front { CLEAN, KNOWN, DIRTY } Front;       /* before the row: identity, a known number, anything */
 typedef struct FrontNum { Front kind; Num n; } FrontNum;
 
 typedef struct Slices {
@@ -58,7 +58,7 @@ static bool suits_access(Slices *s, Op *op)
 	return true;
 }
 
-/* ---- what stands in front of the row ---- */
+/* ---- elements before the row ---- */
 static FrontNum front(const Slices *s, const Val *v)
 {
 	Num n;

@@ -99,7 +99,7 @@ static bool single_tile_along(Fn *fn, int axis, FnVec *to)
 		if (!divide_rows(single, a)) return false;
 		single->joined[a] = 0;
 	}
-	drop_dead(single);                        /* what is left of the axis */
+	drop_dead(single);                        /* uses of the axis */
 	ask_blocks(single);
 	Fn *asked = copy_kernel(single);          /* what is found is noted there */
 	by_warp_plan(asked);

@@ -1,8 +1,7 @@
-/* sink: what is made of numbers of elements, constants and scalars alone is made where it is needed.
+/* sink: operations on iota, constants and scalars alone move to their first user.
  *
  * A mask of the elements of a row needs no memory and one or two instructions, but a register for each of its elements
- * (or the instructions that pack and unpack predicates) from where it is written to where it is used. So such
- * operations move before their first user. */
+ * (or the instructions that pack and unpack predicates) from its definition to its use. */
 #include "lower/placed.h"
 
 /* by Val id: the first operation of its block that uses it, itself or in a region */

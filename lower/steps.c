@@ -1,4 +1,4 @@
-/* Versions in several launches: what the passes that make them share. */
+/* Versions in several launches: code shared by the passes that make them. */
 #include "lower/steps.h"
 
 #include "base/cost.h"

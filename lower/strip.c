@@ -83,7 +83,7 @@ static bool any_pair(const StripPlan *p, Pair *is)
 
 static bool overlap(const StripPlan *p, const Op *x, const Op *y) { return (void)p, loads_overlap(x, y); }
 
-/* Loads that overlap along the axis that is cut meet the edges of each slice again. */
+/* Loads that overlap along the axis that is cut read the edges of each slice twice. */
 static bool overlap_along(const StripPlan *p, const Op *x, const Op *y)
 {
 	int a = loads_overlap(x, y) ? p->axis[x->out[0]->id] : -1;

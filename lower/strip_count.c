@@ -33,7 +33,7 @@ static const Sym *common_extent(const StripPlan *p)
 	return all;
 }
 
-/* Does a type tell all places of a tile of 2^log2 elements apart? */
+/* Can a type count all elements of a tile of 2^log2 elements? */
 static bool tells_places(Elem e, int log2)
 {
 	if (e == EL_F32) return log2 <= 24;

@@ -20,8 +20,8 @@ static const Type *with_extent(const Type *t, int axis, int log2)
 	return type_tile(t->elem, t->rank, shape);
 }
 
-/* A reduction along the axis of memory meets 2^far strip_times 2^near elements in each thread, another one 2^far: so
- * many it combines before it adds them to its partial results. */
+/* A reduction along the axis of memory combines 2^far times 2^near elements in each thread, another one 2^far, before
+ * it adds them to the partial results. */
 typedef struct Fold { int far, near; } Fold;
 
 static Fold fold_of(const Slicer *s, const Type *slice, int axis)

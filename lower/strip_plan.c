@@ -1,8 +1,8 @@
 /* What pass strip cuts, and how many loops that takes.
  *
- * A tile is cut along one axis. From one tile the axis spreads to all that meet it: elementwise operations cut operands
- * and results alike, a broadcast cuts its operand where that has the axis, a reduction along another axis cuts its
- * result. A reduction along the axis ends a loop: its result is whole, and what depends on it runs in a later loop.
+ * A tile is cut along one axis. From one tile the axis spreads to all tiles connected to it: elementwise operations cut
+ * operands and results alike, a broadcast cuts its operand where that has the axis, a reduction along another axis cuts
+ * its result. A reduction along the axis ends a loop: its result is whole, and what depends on it runs in a later loop.
  * Loads, and what is computed from them, run again in each loop that needs them. So the number of an operation's loop
  * is the length of the longest chain of such reductions before it.
  *

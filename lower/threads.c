@@ -145,7 +145,7 @@ static bool moves_one_load(const Fn *fn, const Size *s)
  * Figures: bench/notes/rows.md. */
 static int thread_regs(Fn *fn, const Size *s, const Overlap *o, const LowerCx *cx)
 {
-	bool packed = s->loaded <= 2 && !fn->by_element;        /* a thread's accesses are 16 bytes in all */
+	bool packed = s->loaded <= 2 && !fn->by_element;        /* 8 elements take 16 bytes of loads, or less */
 	int shared = shared_regs(fn, o);
 	/* partial results of the whole tile take registers beside it */
 	if (carries_tile(s)) return COST_SUM_REGS;
@@ -164,8 +164,8 @@ static int thread_regs(Fn *fn, const Size *s, const Overlap *o, const LowerCx *c
 	return COST_THREAD_REGS;
 }
 
-/* At least so many (log2), where a thread block does little else than start: it takes a multiprocessor the time in
- * which memory moves 0.6 KB for each warp, and much of a tile may lie outside of the tensor. */
+/* The least log2 of a thread's elements where a thread block does little else than start: each of its warps takes a
+ * multiprocessor the time in which memory moves 0.6 KB, and much of a tile may lie outside of the tensor. */
 static int brief_regs(const Fn *fn, const Size *s)
 {
 	if (!is_brief(fn, s)) return 0;

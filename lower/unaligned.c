@@ -1,4 +1,4 @@
-/* Rows of odd length: a second placement of a kernel, for tensors that are not aligned.
+/* Unaligned rows: a second placement of a kernel, for tensors that are not aligned.
  *
  * Threads use vector accesses of 16 bytes where these lie at multiples of 16 bytes. If rows have another length, each
  * row begins at a phase of its own, and so do the weights that it is combined with: with the layouts that suit vector
@@ -73,7 +73,7 @@ bool unaligned_exchanges(const Fn *fn) { return moves_of(fn) > 0; }
 
 bool unaligned_serves(const Fn *by_element, const Fn *fn) { return moves_of(by_element) <= moves_of(fn); }
 
-/* Counts vector accesses that would touch so many more lines element by element that a trip through shared memory is
+/* Counts vector accesses that element by element would touch so many more cache lines that staging in shared memory is
  * cheaper; -1: threads combine elements. */
 static void count_strided(void *ctx, Op *op)
 {

@@ -1,11 +1,10 @@
-/* vec: marks operations on tiles of which one instruction or call serves several registers, {vec}.
+/* vec: marks operations of which one instruction or call computes several registers, {vec}.
  *
- * Rounding to 16 bits takes two numbers an instruction, and so does rounding to bytes that a vector has in a row: of
- * those that are accessed one by one, each would have to be taken out again. Of random numbers 4k to 4k + 3 come from
- * one call: where the offsets are counted along the last axis from a multiple of 4 and a thread holds four neighbours
- * that begin at one, it calls once for them; where they begin anywhere, neighbours call for one block more than they
- * would fill. And in a version for aligned tensors the elements of a vector lie before an extent if the first does, so
- * one comparison serves them all. */
+ * An instruction rounds two numbers to 16 bits, or to two bytes that are adjacent in a vector; bytes that are accessed
+ * one by one would have to be extracted again. Random numbers 4k to 4k + 3 come from one call: a thread with four
+ * neighbours, the first at a multiple of 4 along the last axis, calls once for them; where neighbours begin anywhere,
+ * they take one call more than they would fill. And in a version for aligned tensors the elements of a vector lie
+ * before an extent if the first does, so one comparison serves them all. */
 #include "ir/exact.h"
 #include "lower/placed.h"
 #include "placed/access.h"

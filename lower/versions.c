@@ -2,8 +2,8 @@
  * the order of the list.
  *
  * Aligned tensors: each vector of each access lies at a multiple of its size, and wholly inside or wholly outside of
- * its tensor. A slice is asked like its tensor, if where it begins and ends is known at launch but for factors that
- * do not matter: block 5 of rows of 2 * half elements begins at a multiple of 8 if half is one of 4. */
+ * its tensor. A slice is tested like its tensor, if its begin and end are known at launch up to integer factors, which
+ * keep multiples: block 5 of rows of 2 * half elements begins at a multiple of 8 if half is one of 4. */
 #include "base/diag.h"
 #include "lower/placed.h"
 #include "placed/access.h"

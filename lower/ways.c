@@ -4,10 +4,10 @@
  * it. One for aligned tensors need not ask the former: its rows begin at phase 0, so none is rotated. One for single
  * elements has no vectors.
  *
- * Two ways, of which the first knows that the whole tile is inside, are two basic blocks: whatever is loaded has to be
- * in registers where they meet again. In a kernel whose threads wait, for each other or for an index from memory,
- * registers say how many others run meanwhile, so there one way, under masks, has to do, and ptxas loads weights while
- * it stores results (bench/notes/rows.md).
+ * Two ways, the first for tiles wholly inside, are two basic blocks: all that is loaded has to be in registers where
+ * control flow joins. In a kernel whose threads wait, for each other or for an index from memory, registers decide how
+ * many others run meanwhile. So there is one way, under masks, and ptxas loads weights while it stores results
+ * (bench/notes/rows.md).
  *
  * Rows that are updated in place by single elements: ptxas computes the condition of each element once for its load and
  * its store, has seven predicates for them, and so asks for a few elements at a time, with a store between. There the

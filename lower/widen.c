@@ -1,11 +1,12 @@
 /* widen: a kernel whose tile blocks do the work of 2^n that lie side by side along an axis of the grid.
  *
  * A tile that differs between neighbours becomes one of 2^n times the extent along one of its axes, in which the
- * neighbours' tiles lie one after the other. What axis that is follows from where the tile is loaded: the first
- * element along one axis of the access, and along no other, grows by the tile's extent from one block to the next.
- * From there it follows through the operations: elementwise ones keep it, a permutation moves it. An operation along
- * the axis itself, as a reduction, works on each neighbour's part: between two reshapes the axis is split in two, that
- * of the neighbours first. What is the same for all neighbours is made once and broadcast where it meets what differs.
+ * neighbours' tiles lie one after the other. What axis that is follows from where the tile is loaded: the first element
+ * along one axis of the access, and along no other, grows by the tile's extent from one block to the next. From there
+ * it follows through the operations: elementwise ones keep it, a permutation moves it. An operation along the axis
+ * itself, as a reduction, works on each neighbour's part: between two reshapes the axis is split in two, that of the
+ * neighbours first. What is the same for all neighbours is computed once and broadcast where it is combined with what
+ * differs.
  *
  * Rows that are looked up (`x.load_at([order[bid(0)], 0], [1, N])`) do not lie side by side, but an index of the tile
  * for each of them gathers them, if the caller likes.
@@ -276,13 +277,13 @@ static void init_same(void *ctx, Op *op)
 		for (int i = 0; i < op->region[r]->args.n; i++) w->along[op->region[r]->args.p[i]->id] = WIDEN_SAME;
 }
 
-/* ---- where values meet ---- */
+/* ---- operands that differ and operands that do not ---- */
 static int own_axis(const Widen *w, const Val *v)
 {
 	return along(w, v) == WIDEN_DIFFERS ? WIDEN_SAME : along(w, v);
 }
 
-/* The axis along which operand i, which has none of its own, meets what differs; -1: it does not. */
+/* The axis along which operand i, the same for all neighbours, is combined with one that differs; -1: it is not. */
 static int meets_along(const Widen *w, const Op *op, int i)
 {
 	const Op *loop = op->code == OP_FOR ? op : op->code == OP_YIELD ? op->parent->owner : NULL;

@@ -1,7 +1,7 @@
 /* What tile blocks compute from their index, and is not loaded: scalars such as `n - bid(0)`, tiles of places, masks,
- * what is gathered at such places. It has no axis along which neighbours lie: where it meets a tile that has one, there
- * is a tile of what each of the neighbours has, one after the other. That is the same computation with one axis more,
- * in front: broadcasts and elementwise operations, gathers too, know what to do with it.
+ * what is gathered at such places. It has no axis along which neighbours lie: where it is combined with a tile that has
+ * one, it becomes a tile of the neighbours' values, one after the other. That is the same computation with one more
+ * leading axis: broadcasts, elementwise operations and gathers need no change for it.
  *
  * The other way, a part of a tile of numbers has those numbers from its begin on. */
 #include "base/cost.h"
@@ -175,7 +175,7 @@ static bool has_parts(Widen *w, const Val *v, int axis, int log2)
 	return yes;
 }
 
-/* One axis is sought of each value: that along which the tiles lie that it meets. */
+/* For each value the axis of the tiles that it is combined with. */
 bool widen_has_parts(Widen *w, const Val *v, int axis, int log2)
 {
 	if (!type_is_tile(v->type)) return true;

@@ -15,7 +15,7 @@ typedef struct AccessPlan {
 	int vec;                        /* log2 of the elements of a vector */
 	uint8_t bit[LAY_BITS];          /* the register bits that count them */
 	bool proved[TENSOR_RANK];       /* inside along this axis */
-	/* begins inside but for its offset, and what is left from there on is a number of 32 bits */
+	/* begins inside but for its offset, and the number of elements from there to the end fits 32 bits */
 	bool near[TENSOR_RANK];
 	bool low[TENSOR_RANK];          /* may be below 0 */
 	int64_t step[TENSOR_RANK], offset[TENSOR_RANK];         /* element offset of the tile: index * step + offset */

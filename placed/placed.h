@@ -51,9 +51,9 @@ Pressure pressure_of(const Fn *fn);             /* numbered */
 int regs_taken(const Fn *fn, int threads, int blocks);
 
 /* ---- layouts: layouts.c ---- */
-/* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where what
- * warps hold side by side belongs to each of its thread blocks in turn; apart: each warp holds
- * neighbouring elements of a row. */
+/* Of a tile block, log2; piece: of the bytes that a thread accesses at once, at most; blocks: of a cluster, where
+ * consecutive warps' elements belong to its thread blocks round robin; apart: each warp holds neighbouring elements of
+ * a row. */
 typedef struct Threads { int lanes, warps, piece, blocks; bool apart; } Threads;
 Threads fn_threads(const Fn *fn);
 int log2_of(int64_t v);                         /* of a power of two */
@@ -77,7 +77,7 @@ Lay lay_spread(Lay l, int most);                /* warps that hold copies take r
 bool lay_of_moved(const Op *op, Lay in, Lay *r);        /* reshape, permute */
 bool lay_before_moved(const Op *op, Lay out, Lay *r);
 Lay lay_of_pairs(Lay half);                             /* join, split */
-Lay lay_of_halves(Lay pair);                            /* what is left when the last axis is dropped */
+Lay lay_of_halves(Lay pair);                            /* the layout without the last axis */
 Lay lay_of_reduced(const Op *op, Lay in);
 /* Of 2^cluster thread blocks, whose number is the highest bits of a warp's: does each hold in
  * `from` all that it holds in `to`? */
@@ -108,7 +108,7 @@ int64_t scan_offset(const Op *op, const ScanPlan *p, int value);       /* of its
 Lay lay_scan(const Op *op, int fast, int vec, Threads n);
 
 /* ---- sorts: sort.c ---- */
-/* A key: the bits of an element, above `low` bits that tell equal ones apart, in `words` words of 32 bits. chunk: keys
+/* A key: the bits of an element, above `low` bits that distinguish equal ones, in `words` words of 32 bits. chunk: keys
  * of a thread that are in shared memory at once, where warps exchange them. */
 typedef struct SortPlan {
 	ScanPlan at;            /* its n, hw and bit */

@@ -1,13 +1,13 @@
 /* How many registers a thread of a placed version needs: one walk over its operations, for the pass that chooses launch
- * bounds and for those who ask what to expect (--explain-schedule; tests/cuda/registers.py compares it with ptxas).
+ * bounds and for --explain-schedule; tests/cuda/registers.py compares the estimate with ptxas.
  *
- * A stretch of operations (ir/stretches.h) ends where threads wait for each other, where lanes combine what they have
- * (what comes after needs the whole tile, and what is used on both sides is held), and where a loop or a branch
- * begins or ends. In a loop what was made before it lives as long as the loop; what an iteration hands to the next
- * one takes the place of what it got. Two iterations' tiles are there where one loads the next one's ({held}), and
- * those of several where these ask for theirs together ({jam}). Elements of less than 32 bits share a register, but
- * for those that are loaded one by one and used up at once. What costs nothing to make again, such as constants and
- * numbers of elements, is not held, and tiles of few elements count as what is beside tiles. */
+ * A stretch of operations (ir/stretches.h) ends where threads wait for each other, where lanes combine values (later
+ * operations need the whole tile, so values used on both sides are live), and where a loop or a branch begins or ends.
+ * Values defined before a loop and used in it live as long as the loop; a carried value replaces the previous
+ * iteration's. Tiles of two iterations are live where one loads the next one's ({held}), and of several where their
+ * loads are issued together ({jam}). Elements of less than 32 bits share a register, except those that are loaded one
+ * by one and used immediately. Values that nvcc rematerialises at no cost, such as constants and numbers of elements,
+ * do not count, and tiles of few elements count with the scalars. */
 #include "base/machine.h"
 #include "ir/stretches.h"
 #include "placed/loops.h"

@@ -113,8 +113,8 @@ int row_part_registers(const Fn *fn, int registers)
 
 static bool parts_are_vectors(const Fn *fn, int part) { return part && row_vector_log2(fn) > 0; }
 
-/* All lanes of a tile that has fewer than a warp, too, with a part of their registers: a kernel with texts for all of
- * them has the registers of the largest, and fewer warps run at once. */
+/* All lanes of a tile that has fewer than a warp, too, with a part of their registers: a kernel that contains code for
+ * each number of them takes the registers of the largest, and fewer warps run at once. */
 int short_lanes(const Fn *fn)
 {
 	bool all = fn->lanes && parts_are_vectors(fn, row_part_registers(fn, 1 << fn->row_regs_log2));
@@ -182,7 +182,7 @@ int row_few_unit(const Fn *fn)
 	return unit;
 }
 
-/* Are there rows that no earlier variant takes, and that fewer warps would not hold, of which so many registers of
+/* Are there rows that no earlier variant takes, and that fewer warps would not hold, of which this many registers of
  * each lane hold a part? */
 static bool some_share(const Fn *fn, int part)
 {
@@ -193,8 +193,8 @@ static bool some_share(const Fn *fn, int part)
 	return false;
 }
 
-/* Two texts take more registers, and those that share compute no less where threads wait for memory: vectors of which
- * no functions or quotients are computed and stored, and rows of several tensors (bench/notes/rows.md). */
+/* Two bodies take more registers, and equal shares save nothing where threads wait for memory: vectors of which no
+ * functions or quotients are computed and stored, and rows of several tensors (bench/notes/rows.md). */
 int row_share_registers(const Fn *fn)
 {
 	int all = 1 << fn->row_regs_log2, part = all * 3 / 4;

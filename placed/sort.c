@@ -1,8 +1,9 @@
 /* What sorts exchange, and with whom.
  *
  * A sort is a bitonic network over keys: unsigned numbers in the order of the elements, each thread keeping those of
- * its registers. Where equal elements can be told apart, the place of an element along the axis stands below its bits
- * in the key, and below that the sign of a zero; so no two keys are equal, and the result is the stable one.
+ * its registers. Where equal elements can be distinguished - floats differ in bits, and topk gives places - the place
+ * of an element along the axis stands below its bits in the key, and below that the sign of a zero; so no two keys are
+ * equal, and the result is the stable one.
  *
  * Stage n makes sorted blocks of 2^n keys out of pairs of sorted halves: key i is compared with key i ^ (2^n - 1), then
  * with those 2^(n-2), ..., 2, 1 places away, the lesser always going to the lower place. A place is a register, a lane
