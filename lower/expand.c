@@ -267,6 +267,24 @@ static Val *expand_product(Builder *b, const Op *op, Val *x, Val *y, Val *acc)
 	return whole;
 }
 
+static Val *of_rank(Builder *b, Val *x, int rank)
+{
+	const Type *t = x->type;
+	uint8_t log2[TILE_RANK] = { 0 };
+	for (int i = 0; i < rank && i < t->rank; i++) log2[rank - 1 - i] = t->log2[t->rank - 1 - i];
+	return ir_unary(b, OP_RESHAPE, type_with_shape(t, rank, log2), x);
+}
+
+/* Batches of one are matrices, which tensor cores take. */
+static Val *expand_single(Builder *b, const Op *op)
+{
+	Val *in[3];
+	for (int i = 0; i < 3; i++) in[i] = of_rank(b, ir_in(op, i), 2);
+	Val *v = ir_op1(b, OP_MMA, in[2]->type, 3, in);
+	copy_attrs(v->def, op);
+	return of_rank(b, v, 3);
+}
+
 static bool keeps_wide(const Op *op)
 {
 	bool sum = op->code == OP_SUM || op->code == OP_PROD || op->code == OP_CUMSUM || op->code == OP_CUMPROD;
@@ -299,6 +317,10 @@ static void expand_op(void *ctx, Op *op)
 	case OP_INSERT: r = expand_insert(&b, op); break;
 	case OP_TOPK: expand_topk(&b, op); return;
 	case OP_MMA:
+		if (op->out[0]->type->rank == 3 && !op->out[0]->type->log2[0] && mma_suits_tensor(op)) {
+			r = expand_single(&b, op);
+			break;
+		}
 		if (product_fits(ir_in(op, 0), ir_in(op, 1), 1)) return;
 		if (!product_fits(ir_in(op, 0), ir_in(op, 1), PRODUCT_PARTS)) return;
 		r = expand_product(&b, op, ir_in(op, 0), ir_in(op, 1), ir_in(op, 2));

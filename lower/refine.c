@@ -107,6 +107,25 @@ static bool divide_accumulators(Fn *fn, int most)
 	}
 }
 
+/* ---- batches ---- */
+/* Tensor cores take one matrix: a tile block for each, where they would take it. */
+static bool divide_batches(Fn *fn)
+{
+	Op *product = NULL;
+	ir_walk(fn->body, find_largest, &product);
+	if (!product || fn->ordered || ir_hints_threads(fn)) return false;
+	const Type *t = product->out[0]->type;
+	int n = t->rank == 3 ? t->log2[0] : 0;
+	if (!n || !mma_suits_tensor(product)) return false;
+	for (int axis = 0; axis < fn->ngrid; axis++) {
+		Widen w;
+		if (!widen_plan(&w, fn, axis) || w.along[product->out[0]->id] != 0 || !widen_parts(&w, n)) continue;
+		widen_divide(&w, n);
+		return true;
+	}
+	return false;
+}
+
 /* ---- the pass ---- */
 static bool refine_fn(Fn *fn)
 {
@@ -123,7 +142,8 @@ void pass_refine(Module *m, const LowerCx *cx)
 {
 	for (int i = 0; i < m->fns.n; i++) {
 		Fn *fn = m->fns.p[i];
-		bool changed = cx->o->by_threads && refine_fn(fn);
+		bool changed = cx->o->by_threads && divide_batches(fn);
+		changed |= cx->o->by_threads && refine_fn(fn);
 		if (cx->o->accumulator) changed |= divide_accumulators(fn, cx->o->accumulator);
 		if (changed) simplify_kernel(fn, cx);
 	}

@@ -151,6 +151,14 @@ static void follow_product(Widen *w, Op *op)
 {
 	int rows = along(w, ir_in(op, 0)), cols = along(w, ir_in(op, 1)), sum = along(w, ir_in(op, 2));
 	int at = rows == WIDEN_SAME ? cols : rows;
+	if (op->out[0]->type->rank == 3) {      /* batches, of which one matrix may serve all */
+		for (int i = 0; i < 3; i++) {
+			int a = along(w, ir_in(op, i));
+			w->fails |= a != 0 && (a != WIDEN_SAME || (i < 2 && ir_in(op, i)->type->log2[0]));
+		}
+		if (!w->fails) mark(w, op->out[0], 0);
+		return;
+	}
 	w->fails |= op->out[0]->type->rank != 2 || (rows != WIDEN_SAME && rows != 0) || (cols != WIDEN_SAME && cols != 1);
 	w->fails |= (rows != WIDEN_SAME && cols != WIDEN_SAME) || (sum != WIDEN_SAME && sum != at);
 	if (!w->fails) mark(w, op->out[0], at);

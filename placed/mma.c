@@ -71,21 +71,33 @@ static Lay fma_layout(const Type *t, int warps)
 	return l;
 }
 
+/* The instruction that takes the product of each batch; NULL: none does. */
+static const MmaRow *tensor_row(const Op *mma)
+{
+	const Type *a = ir_in(mma, 0)->type, *c = mma->out[0]->type;
+	Elem as = multiplied_as(a->elem, (int)ir_int(mma, AT_PRECISION, 0));
+	int m = c->log2[c->rank - 2], n = c->log2[c->rank - 1], k = a->log2[a->rank - 1];
+	for (size_t i = 0; i < sizeof mma_rows / sizeof *mma_rows; i++) {
+		const MmaRow *r = &mma_rows[i];
+		if (r->elem == as && m >= frag_m(r->frag) && n >= frag_n(r->frag) && k >= frag_k(r->frag)) return r;
+	}
+	return NULL;
+}
+
+bool mma_suits_tensor(const Op *mma) { return tensor_row(mma) != NULL; }
+
 MmaPlan mma_plan(const Op *mma, int arch, int warps_log2)
 {
 	const Type *a = ir_in(mma, 0)->type, *b = ir_in(mma, 1)->type, *c = mma->out[0]->type;
 	int precision = (int)ir_int(mma, AT_PRECISION, 0);
 	MmaPlan p = { .a = a->elem, .b = b->elem, .acc = c->elem, .as = multiplied_as(a->elem, precision), .name = "fma" };
 	(void)arch;
-	int m = c->log2[c->rank - 2], n = c->log2[c->rank - 1], k = a->log2[a->rank - 1];
-	for (size_t i = 0; i < sizeof mma_rows / sizeof *mma_rows && c->rank == 2 && !p.tensor; i++) {
-		const MmaRow *r = &mma_rows[i];
-		if (r->elem != p.as || m < frag_m(r->frag) || n < frag_n(r->frag) || k < frag_k(r->frag)) continue;
+	int m = c->log2[c->rank - 2], n = c->log2[c->rank - 1];
+	const MmaRow *r = c->rank == 2 ? tensor_row(mma) : NULL;
+	if (r) {
 		p.tensor = true;
 		p.frag = r->frag;
 		p.name = r->name;
-	}
-	if (p.tensor) {
 		deal_warps(&p, m, n, warps_log2);
 		p.c = frag_tile(p.frag, ROLE_C, m, n, p.wm, p.wn);
 	} else {

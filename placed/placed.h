@@ -154,6 +154,7 @@ typedef struct MmaPlan {
 	Lay c;                  /* of the accumulator */
 } MmaPlan;
 MmaPlan mma_plan(const Op *mma, int arch, int warps_log2);
+bool mma_suits_tensor(const Op *mma);    /* do tensor cores take the product, or that of each batch, where it is one? */
 /* Factors too large for shared memory: what part of each axis is there at once, all log2; bytes of the two parts. */
 typedef struct MmaPieces { int z, m, n, k; int64_t a_bytes, b_bytes; } MmaPieces;
 MmaPieces mma_pieces(const Op *mma);
