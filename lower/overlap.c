@@ -201,8 +201,8 @@ Lay lay_overlap(const Overlap *o, Threads n)
 			more = true;
 		}
 	}
-	/* the others are too short */
-	if (o->axes >> fast & 1 && !o->within) l = lay_push(l, HW_REG, fast, take(&left[fast], regs));
+	/* The others are too short. By single elements lanes hold the neighbours: an eighth of the sectors. */
+	if (most && o->axes >> fast & 1 && !o->within) l = lay_push(l, HW_REG, fast, take(&left[fast], regs));
 	int order[TILE_RANK], naxis = 0;
 	order[naxis++] = fast;
 	for (int a = t->rank - 1; a >= 0; a--)

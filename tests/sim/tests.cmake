@@ -8,6 +8,7 @@ foreach(name vecadd saxpy row_sum transpose histogram blur softmax softmax_onlin
   ctilec_test(sim/${name} "values;sim" sim/run.py sample/${name})
   ctilec_test(sim/report-${name} "quick;sim" sim/run.py report/${name})
 endforeach()
+ctilec_test(sim/report-windows "quick;sim" sim/run.py report/windows)
 # each kernel that is printed for a program: of samples for so many versions as there are, of others as the compiler prints them
 file(GLOB files CONFIGURE_DEPENDS RELATIVE "${ROOT}" "${ROOT}/samples/*/*.tile" "${ROOT}/bench/memory/*.tile" "${ROOT}/bench/corpus/*.tile" "${ROOT}/bench/gemm/*.tile"
   "${ROOT}/tests/stdlib/*.tile")

@@ -235,6 +235,13 @@ kernel batched<B: int = 2>(a: tensor<f16, [b, m, k]>, w: tensor<f16, [k, n]>, c:
     for p in 0 .. cdiv(k, 32) { acc = mma(a.load([z, i, p], [B, 16, 32]), reshape(w.load([p, j], [32, 16]), [1, 32, 16]), acc); }
     c.store([z, i, j], acc);
 }
+kernel pairs<B: int = 4>(a: tensor<f16, [b, 16, 32]>, w: tensor<f16, [b, 32, 16]>, c: out tensor<f16, [b, 16, 16]>) grid [cdiv(b, B)] {
+    let z = bid(0);
+    c.store([z, 0, 0], element_cast(max(mma(a.load([z, 0, 0], [B, 16, 32]), w.load([z, 0, 0], [B, 32, 16]), zeros([B, 16, 16], f32)), 0), f16));
+}
+kernel in_turn<B: int = 4>(a: tensor<f16, [b, 16, 32]>, w: tensor<f16, [B, 32, 16]>, c: out tensor<f16, [b, 16, 16]>) grid [cdiv(b, B)] {
+    c.store([bid(0), 0, 0], a.load([bid(0), 0, 0], [B, 16, 32]) @ w.load([0, 0, 0], [B, 32, 16]));
+}
 """, lambda rng: gemm_calls(rng))
 
 
@@ -247,6 +254,11 @@ def gemm_calls(rng):
     for b, m, n, k in [(1, 1, 1, 1), (3, 17, 20, 40), (2, 16, 16, 32), (5, 1, 33, 7)]:
         a, w = rng.integers(-3, 4, (b, m, k)), rng.integers(-3, 4, (k, n))
         yield Call("batched", a.astype(np.float16), w.astype(np.float16), Out((a @ w).astype(np.float32)), b, m, k, n)
+    for b in (1, 4, 7, 10):
+        a, w, every = rng.integers(-3, 4, (b, 16, 32)), rng.integers(-3, 4, (b, 32, 16)), rng.integers(-3, 4, (4, 32, 16))
+        yield Call("pairs", a.astype(np.float16), w.astype(np.float16), Out(np.maximum(a @ w, 0).astype(np.float16)), b)
+        want = a @ np.concatenate([every] * 3)[:b]
+        yield Call("in_turn", a.astype(np.float16), every.astype(np.float16), Out(want.astype(np.float16)), b)
 
 
 if __name__ == "__main__":
