@@ -90,6 +90,7 @@ static bool add_steps(Module *m, const LowerCx *cx)
 			s->clear = clear;
 		}
 		for (int k = 0; s && k < s->fns.n; k++) {
+			s->fns.p[k]->name = kernel_name_apart(m, s->fns.p[k]->name);
 			vec_push(A_UNIT, &more.fns, s->fns.p[k]);
 			vec_push(A_UNIT, &all.fns, s->fns.p[k]);
 		}

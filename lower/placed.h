@@ -98,6 +98,7 @@ void by_warp_place(Fn *fn);                     /* PLACED: finds fewer and short
 
 /* ---- variants.c ---- */
 void note_variants(Module *m);                  /* TYPED, with entries: finds rows_taken */
+Str kernel_name_apart(const Module *m, Str name);       /* for a kernel that a pass makes, with `_` until free */
 
 /* ---- narrow.c ---- */
 /* A kernel, TYPED, with tiles of few columns and many rows, and the calls for which it is better; apart: than one by

@@ -118,8 +118,11 @@ void lower_single_trips(Module *m)
 	FnVec all = { 0 };
 	for (int i = 0; i < m->fns.n; i++) {
 		for (int k = 0; k < known.n; k++)
-			for (int j = 0; known.p[k].fn == m->fns.p[i] && j < known.p[k].variants.n; j++)
-				vec_push(A_TMP, &all, known.p[k].variants.p[j]);
+			for (int j = 0; known.p[k].fn == m->fns.p[i] && j < known.p[k].variants.n; j++) {
+				Fn *variant = known.p[k].variants.p[j];
+				variant->name = kernel_name_apart(m, variant->name);
+				vec_push(A_TMP, &all, variant);
+			}
 		vec_push(A_TMP, &all, m->fns.p[i]);
 	}
 	if (all.n == m->fns.n) return;

@@ -3,6 +3,7 @@
 
 #include "base/cost.h"
 #include "ir/fold.h"
+#include "lower/placed.h"
 
 static bool is_taken(const Fn *fn, Str name)
 {
@@ -85,9 +86,7 @@ Val *steps_block_number(Builder *b, const Fn *fn)
 Fn *steps_clear_kernel(const Module *m, Span at)
 {
 	enum { CLEARED = 1 << COST_CLEARED };
-	Str name = str_intern("clear_partials");
-	for (int i = 0; i < m->fns.n; i++)
-		if (m->fns.p[i]->name == name) name = str_fmt("%s_", name), i = -1;
+	Str name = kernel_name_apart(m, str_intern("clear_partials"));
 	Fn *fn = ir_fn(name, at);
 	const Sym *n = sym_atom(ATOM_DIM, str_intern("n"), 0), *each = sym_const(CLEARED);
 	IrParam words = { .name = str_intern("partials"), .span = at, .is_tensor = true, .mode = PM_OUT, .elem = EL_U64,

@@ -61,6 +61,13 @@ void note_variants(Module *m)
 }
 
 /* ---- further variants ---- */
+Str kernel_name_apart(const Module *m, Str name)
+{
+	for (int i = 0; i < m->fns.n; i++)
+		if (m->fns.p[i]->name == name) name = str_fmt("%s_", name), i = -1;
+	return name;
+}
+
 void variant_asks(Fn *fn, const Sym *cond)
 {
 	vec_push(A_UNIT, &fn->where, ((IrWhere){ .cond = cond, .text = sym_text(cond), .span = fn->span }));

@@ -220,6 +220,13 @@ def more(tmp):
     r = ctilec("--diagnostics=sarif", "--check", "-Wall", os.path.join(tmp, "w.tile"), cwd=tmp)
     check('"uri":"file://%s/w.tile"' % tmp in r.text, "SARIF names an absolute path without its scheme:\n" + r.text)
     check(ctilec("-DBN=abc", "p.tile", cwd=tmp).code == 1, "-D with a value of another type")
+    # the author's kernels keep their names, whatever passes call theirs
+    write(os.path.join(tmp, "taken.tile"), "".join("kernel %s(x: tensor<f32, [m, n]>, y: out tensor<f32, [m]>) grid [m] {\n    var s: tile<f32, [1]> = 0;\n"
+          "    for j in 0 .. cdiv(n, 1024) { s += sum(x.load([bid(0), j], [1, 1024]), 1, squeeze: true); }\n    y.store([bid(0)], s);\n}\n" % name
+          for name in ("total", "total_single_trip", "total_share", "total_rest")))
+    r = ctilec("--emit=placed", "taken.tile", cwd=tmp)
+    made = set(re.findall(r"^version (\w+)", r.out.decode(), re.M))
+    check(r.code == 0 and {"total", "total_single_trip", "total_single_trip_", "total_share", "total_share_", "total_rest_"} <= made, "names that passes take: %s %s" % (made, r.text))
     # four lanes for each tile block, 64 of which share a thread block: the number that is printed can be pinned
     write(os.path.join(tmp, "frames.tile"), "kernel frames<W: int = 32, H: int = 8>(x: tensor<i16, [n]>, y: out tensor<i16, [f, W]>) grid [f] {\n"
           "    y.store([bid(0), 0], x.strided([W], [H], [-12]).load([bid(0)]).reshape([1, W]));\n}\n"
