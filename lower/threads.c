@@ -129,7 +129,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS);
-	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
+	int hint = hinted_warps(fn, cx);
 	if (hint > 0) return log2_of(hint) > BLOCK_WARPS_LOG2 ? BLOCK_WARPS_LOG2 : log2_of(hint);
 	ir_walk(fn->body, measure, &s);
 	bool one_row = s.reduces && !s.products && s.log2 <= COST_ROW_ONE_BLOCK, packed = s.loaded <= 2 && !fn->by_element;
