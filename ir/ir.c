@@ -525,6 +525,16 @@ bool ir_hints_threads(const Fn *fn)
 	return ir_has_hint(fn, "warps") || ir_has_hint(fn, "cluster") || ir_has_hint(fn, "occupancy");
 }
 
+bool ir_hint_by_arch(const Fn *fn, const char *name)
+{
+	for (int i = 0; i < fn->hints.n; i++) {
+		const Hint *h = &fn->hints.p[i];
+		for (int k = 0; k < h->n; k++)
+			if (h->v[k].arch && !strcmp(h->name, name)) return true;
+	}
+	return false;
+}
+
 int64_t ir_hint(const Fn *fn, const char *name, int arch)
 {
 	int64_t r = 0;

@@ -435,6 +435,7 @@ bool ir_sweeps(const Fn *fn);                   /* in another order of axes than
 int ir_sweep(const Fn *fn, int i);              /* the i-th axis from the fastest on */
 bool ir_hints_threads(const Fn *fn);             /* of warps, of thread blocks of a cluster or of a multiprocessor */
 bool ir_has_hint(const Fn *fn, const char *name);
+bool ir_hint_by_arch(const Fn *fn, const char *name);   /* has it a value for some architecture alone? */
 int64_t ir_hint(const Fn *fn, const char *name, int arch);  /* for this architecture (90), else for all; 0: nothing */
 void ir_set_layout(Val *v, Lay l);
 

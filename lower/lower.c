@@ -300,8 +300,10 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 /* Versions of one kernel for all architectures so far. */
 typedef struct Kept { VEC(Version) v; bool by_arch; } Kept;
 
+/* What has other threads or another number of values is told apart before texts are printed. */
 static bool same_text(const Fn *a, Fn *b)
 {
+	if (a->nval != b->nval || a->warps != b->warps || a->cluster != b->cluster) return false;
 	Out *x = out_new(), *y = out_new();
 	int arch = b->arch;
 	b->arch = a->arch;

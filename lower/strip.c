@@ -366,7 +366,7 @@ static void strip_block(IrBlock *block, const LowerCx *cx, bool again)
 	Measure m = measure_block(block);
 	if (!m.bytes) return;
 	StripPlan p;
-	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
+	int hint = hinted_warps(fn, cx);
 	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) hint = 1 << plan_pinned(fn, PC_WARPS);
 	int each = COST_SLICE_BYTES / m.bytes < COST_SLICE_ELEMS ? COST_SLICE_BYTES / m.bytes : COST_SLICE_ELEMS;
 	Shares to = { hint > 0 ? log2_of(hint) : COST_SLICE_WARPS, 0, log2_floor(each) };

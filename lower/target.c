@@ -10,6 +10,11 @@ int lower_arch(const LowerCx *cx, Fn *fn)
 	return cx->target_arch;
 }
 
+int hinted_warps(Fn *fn, const LowerCx *cx)
+{
+	return (int)ir_hint(fn, "warps", ir_hint_by_arch(fn, "warps") ? lower_arch(cx, fn) : 0);
+}
+
 /* ---- roles ---- */
 int consumer_regs(int groups)
 {

@@ -192,7 +192,7 @@ int choose_warps(Fn *fn, const LowerCx *cx)
 {
 	Size s = { 0 };
 	if (plan_pinned(fn, PC_WARPS) != PLAN_FREE) return plan_pinned(fn, PC_WARPS);
-	int hint = (int)ir_hint(fn, "warps", ir_has_hint(fn, "warps") ? lower_arch(cx, fn) : 0);
+	int hint = hinted_warps(fn, cx);
 	if (hint > 0) return imin(log2_of(hint), BLOCK_WARPS_LOG2);
 	ir_walk(fn->body, measure, &s);
 	Overlap o = overlap_of(fn);

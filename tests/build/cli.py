@@ -249,6 +249,11 @@ def more(tmp):
         check(r.code == 0 and found[:1] == [("2", str(packed or ""))], "plan %s: %s %s" % (plan, found, r.text))
     r = ctilec("--target=c", "--time-report", "-o", "t.c", "a.tile", cwd=tmp)
     check(r.code == 0 and " ms" in r.text, "--time-report")
+    for hint, again in (("@warps(4)", False), ("@warps(4, sm_90: 8)", True)):      # passes that run for an architecture name it
+        write(os.path.join(tmp, "hinted.tile"), "%s\nkernel hinted(x: tensor<f32, [m]>, y: out tensor<f32, [m]>) grid [cdiv(m, 1024)] {\n"
+              "    y.store([bid(0)], exp(x.load([bid(0)], [1024])));\n}\n" % hint)
+        r = ctilec("--arch=sm_80,sm_90a", "--time-report", "-o", "t.cu", "hinted.tile", cwd=tmp)
+        check(r.code == 0 and ("sm_90" in r.text) == again, "%s: placed for sm_90 %s\n%s" % (hint, "never" if again else "again", r.text))
     r = ctilec("--target=c", "--save-repro=r.txt", "-o", "t.c", "a.tile", cwd=tmp)
     repro = read(os.path.join(tmp, "r.txt"))
     check(r.code == 0 and GOOD in repro and "argument --target=c" in repro, "--save-repro")
