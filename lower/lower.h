@@ -68,7 +68,7 @@ typedef struct LowerCx {
 } LowerCx;
 /* The architecture that fn is lowered for. Asking makes the kernel one that serves this architecture alone. */
 int lower_arch(const LowerCx *cx, Fn *fn);
-int hinted_warps(Fn *fn, const LowerCx *cx);    /* by the author, 0: not; asks only where the hint names architectures */
+int hinted_warps(Fn *fn, const LowerCx *cx);    /* 0: no hint; asks only where the hint names architectures */
 void drop_dead(Fn *fn);         /* pure operations whose results nobody takes; numbers fn (simplify.c) */
 int64_t shared_room(const LowerCx *cx, Fn *fn);         /* bytes of shared memory of a thread block, at most; asks */
 #define PASS(id, name, form, level, doc) void pass_##id(Module *m, const LowerCx *cx);
