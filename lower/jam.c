@@ -2,8 +2,8 @@
  *
  * A loop whose iterations load little keeps few bytes in flight. If no warp waits for another, and nothing that is
  * stored may be loaded, a loop with {jam = 2^n} issues the loads of 2^n iterations, or of those that are left,
- * before the first of them computes; the order of computation does not change. Loops with a bounded number of
- * iterations stay as they are.
+ * before the first of them computes; the order of computation does not change. So have loops over a part of the
+ * iterations, as the steps of a split loop do (split.c). Loops with a bounded number of iterations stay as they are.
  * Figures: bench/notes/loops.md.
  *
  * The loop is printed as two loops over its group of iterations (emit_cuda/jam.c), which nvcc unrolls: the emitted
@@ -64,9 +64,8 @@ static bool is_bounded(const Val *end)
 static int iterations_of(const Fn *fn, const Op *loop)
 {
 	const IrBlock *body = loop->region[0];
-	Num lo, step;
+	Num step;
 	if (ir_attr(loop, AT_UNROLL) || ir_attr(loop, AT_UNROLL_ON) || is_bounded(ir_in(loop, 1))) return 0;
-	if (!ir_const_value(ir_in(loop, 0), &lo) || lo.i) return 0;
 	if (!ir_const_value(ir_in(loop, 2), &step) || step.i < 1 || step.i > INT32_MAX >> COST_JAM_ROUNDS) return 0;
 	Body r = { .loop = loop, .hoisted = NEW_ARRAY(A_TMP, bool, fn->nval) };
 	r.hoisted[body->args.p[0]->id] = true;

@@ -7,8 +7,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from common import *
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "several.tile")
-TOGETHER = {"columns_i32_32": 1, "columns_i32_128": 1, "columns_u8_32": 1, "columns_i64_32": 1, "rows_1x8": 1, "rows_1x32": 1, "rows_16x8": 1, "rows_16x32": 1, "fibonacci": 1, "ends": 2, "follows": 1,
-    "columns_u8_32_rest": 1, "rows_1x8_rest": 1, "rows_1x32_rest": 1}
+TOGETHER = {"columns_i32_32": 1, "columns_i32_128": 1, "columns_u8_32": 1, "columns_i64_32": 1, "rows_1x8": 1, "rows_1x32": 1, "rows_16x8": 1, "rows_16x32": 1, "fibonacci": 1, "ends": 2, "follows": 2,
+    "columns_u8_32_rest": 1, "rows_1x8_rest": 1, "rows_1x32_rest": 1,
+    # loops over a part of the iterations
+    "columns_i32_32_share": 1, "columns_i32_128_share": 1, "columns_u8_32_share": 1, "columns_i64_32_share": 1, "rows_1x8_share": 1, "rows_1x32_share": 1,
+    "rows_16x8_share": 1, "rows_16x32_share": 1, "ends_share": 1, "ends_share_2": 1}
 
 
 with tmpdir() as tmp:
