@@ -4,9 +4,9 @@ TILE_STAGE=tilebc: the front end alone.
 
 The kernels of many programs go through nvcc as one file, each program in a namespace of its own, down to machine code: the front end once,
 then the next stage for each architecture, for which the front end makes the same (group forms compares). Of all groups but forms that
-stage optimizes as many kernels as have all forms of text together, and compiles the others at --opt-level=0, which takes half the time. For
-sm_90, of each group but random, one program is compiled whole, with its host part, in which no architecture shows. Whatever nvcc says is
-a failure."""
+stage optimizes as many kernels as have all forms of text together, and compiles the others, which have no form of their own, at --opt-level=0,
+which takes half the time; where there are several architectures, for one of them, in turn. For sm_90, of each group but random, one program
+is compiled whole, with its host part, in which no architecture shows. Whatever nvcc says is a failure."""
 import collections
 import difflib
 import os
@@ -137,7 +137,7 @@ def together(parts, group):
     return text
 
 
-def compile_together(nvcc, parts, tmp, number, group, level=3):
+def compile_together(nvcc, parts, tmp, number, group, level, arches):
     path = os.path.join(tmp, "together_%s.cu" % number)
     write(path, together(parts, group))
     names = ", ".join(n for n, _ in parts)
@@ -146,7 +146,7 @@ def compile_together(nvcc, parts, tmp, number, group, level=3):
         return
     at = os.path.dirname(nvcc)
     env = dict(os.environ, CUDA_ROOT=os.path.dirname(at), PATH=at + os.pathsep + os.environ["PATH"])
-    for arch in ARCHES:
+    for arch in arches:
         out = path + "." + arch
         silent(names, [os.path.join(at, "tileiras"), "--opt-level=%d" % level, "--host-arch=x86_64", "--host-os=linux", "-arch=" + arch, path + ".bc", "-o", out], env)
         if os.path.exists(out):
@@ -195,7 +195,7 @@ def main(group, version=None):
         chosen, rest = thin(all_parts, group) if all_parts and group in THIN and STAGE != "tilebc" else (all_parts, [])
         for level, those in ((3, chosen), (0, rest)):
             for i, parts in enumerate(files(those)):
-                compile_together(nvcc, parts, tmp, "%d_%d" % (level, i), group, level)
+                compile_together(nvcc, parts, tmp, "%d_%d" % (level, i), group, level, ARCHES if level else [ARCHES[i % len(ARCHES)]])
         if group == "forms" and not version and ARCH == "sm_100":
             same_for_all(nvcc, all_parts, tmp)
     finish()
