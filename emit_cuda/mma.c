@@ -37,8 +37,8 @@ static Factor factor(const Mma *m, int i)
 {
 	MmaFactor p = mma_factor(m->op, i, &m->plan);
 	return (Factor){ .e = p.e, .base = cu_int(ir_int(ir_in(m->op, i)->def, AT_SLOT, 0)),
-		.words = p.words, .reps = p.reps,
-		.steps = p.steps, .batches = p.batches, .matrices = p.matrices, .trans = p.trans, .x = p.x, .off = cu_map(p.off, LAY_HWAXIS(HW_OFF)),
+		.words = p.words, .reps = p.reps, .steps = p.steps, .batches = p.batches,
+		.matrices = p.matrices, .trans = p.trans, .x = p.x, .off = cu_map(p.off, LAY_HWAXIS(HW_OFF)),
 		.name = i ? "b" : "a" };
 }
 

@@ -36,8 +36,8 @@ static void deal_warps(MmaPlan *p, int m, int n, int warps)
 	}
 }
 
-/* Batches go along warps first, each of which then multiplies matrices of its own, and along registers after all else of
- * a matrix. A factor of one batch for all has copies in these warps. */
+/* Batches go along warps first, each of which then multiplies matrices of its own, and along registers after all else
+ * of a matrix. A factor of one batch for all has copies in these warps. */
 Lay mma_fragments(const MmaPlan *p, const Type *t, Role role, int *one)
 {
 	int r = t->rank;
