@@ -45,7 +45,11 @@ static int root_of(const Axes *x, int i)
 	return i;
 }
 
-static bool has_axis(const Val *v, int a) { return type_is_tile(v->type) && v->type->log2[a]; }
+/* Does v have elements along axis a? Operands of lower rank have no such axis. */
+static bool has_axis(const Val *v, int a)
+{
+	return type_is_tile(v->type) && a >= 0 && a < v->type->rank && v->type->log2[a];
+}
 
 static Class *class_of(const Axes *x, const Val *v, int a) { return &x->of[root_of(x, node(v, a))]; }
 
