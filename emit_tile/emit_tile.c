@@ -121,11 +121,14 @@ static TKernel make_kernel(Fn *fn, const EmitOptions *opt, bool may_write_maps, 
 }
 
 /* ---- the file ---- */
+/* Of a pointer, that of what it points to. */
+static unsigned elem_bit(Elem e) { return 1u << elem_pointee(e); }
+
 static void add_elems(void *ctx, Op *op)
 {
 	unsigned *elems = ctx;
-	for (int i = 0; i < op->nout; i++) *elems |= 1u << op->out[i]->type->elem;
-	for (int i = 0; i < op->nin; i++) *elems |= 1u << ir_in(op, i)->type->elem;
+	for (int i = 0; i < op->nout; i++) *elems |= elem_bit(op->out[i]->type->elem);
+	for (int i = 0; i < op->nin; i++) *elems |= elem_bit(ir_in(op, i)->type->elem);
 }
 
 /* Element types, as bits, of what kernels take and compute. */
@@ -134,7 +137,7 @@ static unsigned elems_of(const Module *m)
 	unsigned elems = 0;
 	for (int i = 0; i < m->fns.n; i++) {
 		const Fn *fn = m->fns.p[i];
-		for (int k = 0; k < fn->params.n; k++) elems |= 1u << fn->params.p[k].elem;
+		for (int k = 0; k < fn->params.n; k++) elems |= elem_bit(fn->params.p[k].elem);
 		ir_walk(fn->body, add_elems, &elems);
 	}
 	return elems;
