@@ -423,10 +423,11 @@ void short_axes(Fn *fn, FnVec *to)
 	ArenaMark mark = arena_mark(A_TMP);
 	bool reduces = false;
 	ir_walk(fn->body, find_reduction, &reduces);
-	if (!reduces || fn->ordered || divide_into_rows(copy_kernel(fn))) return;
+	if (!reduces || fn->ordered) return;
 	Axes x = axes_of(fn);
 	Found found[COST_SHORT_DIMS];
 	int n = x.fails ? 0 : find_dims(&x, found), part[COST_SHORT_DIMS];
+	if (n && divide_into_rows(copy_kernel(fn))) n = 0;      /* asked of few kernels, for a copy stays */
 	for (int i = 0; n && i < 2 * n; i++) {
 		bool yes = true;
 		for (int k = 0; k < n; k++) {
