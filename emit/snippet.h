@@ -22,7 +22,7 @@ typedef struct Snippet { const char *name, *text; int length; } Snippet;        
 enum { SNIP_PREFIX = 3, SNIP_FACTOR = 31, SNIP_SLOTS = 8191 };
 typedef struct SnipNames {
 	uint32_t lengths[UCHAR_MAX + 1];        /* of names, modulo 32, by their first character after ct_ */
-	short slot[SNIP_SLOTS];                 /* row + 1, at the hash of the name or behind */
+	short slot[SNIP_SLOTS];                 /* row + 1, at the hash of the name or after it */
 } SnipNames;
 
 /* rows[0] is the head ("ct_head"): what must open the file. It is printed whenever snip_print is called. */

@@ -99,9 +99,10 @@ static bool is_extent(void *plan, const Sym *s) { return s == ((const PartsPlan 
 
 static bool outside(const PartsPlan *p, const Val *v, Num *r)
 {
-	PartsPlan *of = (PartsPlan *)p;
-	Beyonds b = { NEW_ARRAY(A_TMP, Beyond, p->fn->nval), has_places, is_extent, of, NULL, 0 };
+	ArenaMark mark = arena_mark(A_TMP);
+	Beyonds b = { NEW_ARRAY(A_TMP, Beyond, p->fn->nval), has_places, is_extent, (PartsPlan *)p, NULL, 0 };
 	Beyond x = beyond_end(&b, v);
+	arena_release(A_TMP, mark);
 	*r = x.n;
 	return beyond_is_number(x);
 }

@@ -300,7 +300,7 @@ static bool place_kernels(Placing *all, Module *from, const LowerCx *cx)
 /* Versions of one kernel for all architectures so far. */
 typedef struct Kept { VEC(Version) v; bool by_arch; } Kept;
 
-/* What has other threads or another number of values is told apart before texts are printed. */
+/* What has other threads or another number of values is distinguished before any code is printed. */
 static bool same_text(const Fn *a, Fn *b)
 {
 	if (a->nval != b->nval || a->warps != b->warps || a->cluster != b->cluster) return false;
